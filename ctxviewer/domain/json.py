@@ -1,0 +1,33 @@
+"""The shape of decoded JSON, named once. No behaviour beyond narrowing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, TypeGuard, Union
+
+Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]  # noqa: UP007 - recursive
+JsonObject: TypeAlias = "dict[str, Json]"
+
+Messages: TypeAlias = "Sequence[Json]"
+"""An API conversation as stored: normally objects with ``role`` and ``content``; damaged files hold anything."""
+
+
+def is_object(value: Json) -> TypeGuard[JsonObject]:
+    """True for a JSON object."""
+    return isinstance(value, dict)
+
+
+def as_text(value: Json) -> str:
+    """The value if it is a string, else the empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def as_int(value: Json) -> int | None:
+    """The value as a whole number, or None. Booleans are not numbers; 3.0 is 3."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
