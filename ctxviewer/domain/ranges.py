@@ -19,7 +19,7 @@ class Range(NamedTuple):
         return self.end < self.start
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """How many messages the range covers, 0 when empty. Does not know the length of the history."""
         return max(0, self.end - self.start + 1)
 
