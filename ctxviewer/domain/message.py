@@ -29,7 +29,7 @@ class Block:
     """Number in `content` as stored, from 0. String content is one TEXT block with index 0."""
     kind: BlockKind
     text: str
-    """What a person reads: the text, the call's input as indented JSON, the result's texts, '[image/png]' for images."""
+    """What a person reads: the text, a call's input as indented JSON, a result's texts, '[image/png]'."""
     tool_id: str
     """`id` of a call, `tool_use_id` of a result, else ''."""
     name: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ctxviewer.domain.message import Block
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.updates import Update
 
@@ -93,3 +94,28 @@ class Projection:
     def sent_count(self) -> int:
         """How many stored messages are sent."""
         return self.until - len(self.hidden)
+
+
+class BlockChange(StrEnum):
+    """How a block as sent stands to the stored one."""
+
+    SAME = "same"
+    REWRITTEN = "rewritten"
+    ADDED = "added"
+    MOVED = "moved"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class SentBlock:
+    """One block of a message as sent, or a stored block that is left out of it."""
+
+    change: BlockChange
+    sent: Block | None
+    """As sent; its index is the position as sent. None when REMOVED."""
+    stored: Block | None
+    """As stored; None when ADDED."""
+    update: Update | None = None
+    """The update that REWRITTEN it."""
+    label: str = ""
+    """Names the rule in a few words: 'duplicate read of src/a.py', 'truncation notice', 'missing result added'."""
