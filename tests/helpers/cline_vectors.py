@@ -18,7 +18,7 @@ from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.cline import notices
 from ctxviewer.engine.cline.checks import context_telemetry, request_entry, request_text, should_compact
-from ctxviewer.engine.cline.js import UNDEFINED, get, truthy
+from ctxviewer.engine.cline.js import UNDEFINED, get, number_text, truthy
 from ctxviewer.engine.cline.optimize import optimize_file_reads
 from ctxviewer.engine.cline.prepare import prepare
 from ctxviewer.engine.cline.project import project, sent_messages, with_contents_emptied
@@ -29,8 +29,6 @@ from ctxviewer.engine.cline.updates import EMPTY, ContextHistory, HalfDoneError
 from ctxviewer.engine.cline.window import Api, Provider, window_info
 
 BUNDLED = Path(__file__).parents[1] / "data" / "vectors"
-ABSENT = object()
-"""In a result: the case does not know, the recorded value is not compared."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +84,8 @@ def pair(value: Range | None) -> list | None:
 def number(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return int(number_text(value))  # a recorded number is the text that a script writes
     return value
 
 
@@ -100,14 +100,18 @@ def run_window_info(given: dict) -> dict:
 
 def run_should_compact(given: dict) -> dict:
     fraction = given.get("threshold_percentage")
-    return {"result": should_compact(given["ui_messages"], as_api(given["api"]), given["previous_api_req_index"], fraction)}
+    return {
+        "result": should_compact(given["ui_messages"], as_api(given["api"]), given["previous_api_req_index"], fraction)
+    }
 
 
 def run_telemetry(given: dict) -> dict:
     found = context_telemetry(given["ui_messages"], as_api(given["api"]), given.get("trigger_index"))
     if found is None:
         return {"result": None}
-    return {"result": {"tokens_used": number(found.tokens_used), "max_context_window": number(found.max_context_window)}}
+    return {
+        "result": {"tokens_used": number(found.tokens_used), "max_context_window": number(found.max_context_window)}
+    }
 
 
 def run_next_range(given: dict) -> dict:
@@ -208,13 +212,15 @@ def run_subagent(given: dict) -> dict:
         conversation = [*conversation, *step["append"]]
         done = compact(conversation, deleted, history, step["now"])
         conversation, deleted, history = done.conversation, done.deleted, done.history
-        rounds.append({
-            "did_compact": done.did_compact,
-            "range": pair(deleted),
-            "conversation": conversation,
-            "context_history": memory(history),
-            "sent_after": {"count": len(sent_messages(conversation, deleted, history))},
-        })
+        rounds.append(
+            {
+                "did_compact": done.did_compact,
+                "range": pair(deleted),
+                "conversation": conversation,
+                "context_history": memory(history),
+                "sent_after": {"count": len(sent_messages(conversation, deleted, history))},
+            }
+        )
     return {"rounds": rounds}
 
 

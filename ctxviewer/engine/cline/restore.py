@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -171,8 +171,10 @@ def edited_after(removed: Sequence[Json], message_ts: JsValue, task_metadata: Js
                     paths.append(path)
             except BrokenInputError:
                 continue
-    unique = {map_key(path): path for path in reversed(paths)}
-    return tuple(None if path is UNDEFINED else path for path in reversed(unique.values()))
+    unique: dict[Hashable, Json] = {}
+    for path in paths:
+        unique.setdefault(map_key(path), None if path is UNDEFINED else path)
+    return tuple(unique.values())
 
 
 def _find(ui_messages: Sequence[Json], message_ts: JsValue) -> int:

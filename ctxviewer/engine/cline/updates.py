@@ -52,8 +52,6 @@ class MessageUpdates:
         return UNDEFINED if found is None else found.changes
 
 
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ContextHistory:
     """All stored updates of a task. Equal to a history that would be written as the same text."""
