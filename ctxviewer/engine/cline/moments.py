@@ -128,6 +128,15 @@ class UpdatesByTime:
         end = max(inside, self._first_at_or_after(streamed_ts))
         return self._mapping(before, inside, end)
 
+    def before(self, previous_ts: float, request_ts: float) -> tuple[Update, ...]:
+        """What existed when the request at `request_ts` began: all before it but those with the previous one's time.
+
+        An update with exactly the previous request's time was made for this very request.
+        """
+        first, second = self._first_at_or_after(previous_ts), bisect_right(self._times, previous_ts)
+        end = max(second, self._first_at_or_after(request_ts))
+        return (*self._ordered[:first], *self._ordered[second:end])
+
     def between(self, after: float, upto: float) -> tuple[Update, ...]:
         """Updates with after < time ≤ upto, oldest first."""
         return tuple(self._ordered[bisect_right(self._times, after) : bisect_right(self._times, upto)])

@@ -1,0 +1,195 @@
+"""Every request of a task as a Projection, every change of the context as an Event.
+
+Nothing here is kept per request but a few numbers: a projection is made when it is asked for, so that stepping through
+thousands of requests costs the same as looking at one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ctxviewer.domain.json import Json
+from ctxviewer.domain.message import Message, parse_message
+from ctxviewer.domain.projection import Projection, Repair, SentBlock
+from ctxviewer.domain.ranges import Range
+from ctxviewer.domain.request import Request
+from ctxviewer.domain.snapshot import Snapshot
+from ctxviewer.domain.updates import Update
+from ctxviewer.engine.cline import pairs_of
+from ctxviewer.engine.cline.moments import Moment, UpdatesByTime, find_moments
+from ctxviewer.engine.cline.project import sent_messages
+from ctxviewer.engine.cline.sent_blocks import sent_blocks
+from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.events import Event, cuts_until, find_events
+
+SMALL = 2_000
+"""Up to so many messages, repairs are looked for at once; beyond, `find_repairs` is for a background job."""
+
+OLD_RANGE_START = 1
+"""Versions 3.1 to 3.9.2 kept only message 0; their ranges start at 1."""
+
+
+def _never() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Repairs between neighbours of the stored history, by message number, ascending."""
+
+    numbers: tuple[int, ...]
+    repairs: tuple[tuple[Repair, ...], ...]
+
+    def within(self, first: int, end: int) -> tuple[Repair, ...]:
+        low, high = bisect_left(self.numbers, first), bisect_left(self.numbers, end)
+        return tuple(repair for group in self.repairs[low:high] for repair in group)
+
+
+class Timeline:
+    """The past of one snapshot. Immutable but for the repairs, which `find_repairs` adds once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.history = ContextHistory.parse(snapshot.updates_text)
+        self.updates: tuple[Update, ...] = tuple(self.history.updates())
+        """All stored updates that make sense, in stored order."""
+        self._by_time = UpdatesByTime(self.updates)
+        self.moments: tuple[Moment, ...] = find_moments(snapshot)
+        self._pairs: _Pairs | None = None
+        if len(snapshot.messages) <= SMALL:
+            self.find_repairs()
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The snapshot's requests."""
+        return self.snapshot.requests
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What changed the context, in order of time."""
+        return find_events(self.snapshot, self.moments, self._by_time)
+
+    def projection(self, number: int | None) -> Projection:
+        """What request `number` sent; None = what the next request would start from, as the files stand now.
+
+        IndexError for a request that does not exist.
+        """
+        if number is None:
+            return self.project(self.snapshot.range_now, self._by_time.all_in_force, len(self.snapshot.messages))
+        if not 0 <= number < len(self.moments):
+            raise IndexError(f"there is no request {number + 1}; the task has {len(self.moments)}")
+        moment, request = self.moments[number], self.requests[number]
+        if request.ui_index < 0:
+            in_force: Mapping[tuple[int, int], Update] = self._by_time.all_in_force
+        else:
+            in_force = self._by_time.at(request.ts, moment.streamed_ts)
+        return self.project(moment.deleted_range, in_force, moment.until, request=number, doubts=moment.doubts)
+
+    def project(
+        self,
+        deleted: Range | None,
+        in_force: Mapping[tuple[int, int], Update],
+        until: int,
+        *,
+        request: int | None = None,
+        doubts: tuple[str, ...] = (),
+    ) -> Projection:
+        """The projection of any state of this task: a range, updates in force, and how many messages exist.
+
+        Sizes: `until` is exclusive. Updates for messages at or beyond it are left out.
+        """
+        until = min(until, len(self.snapshot.messages))
+        first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
+        end = deleted.end if deleted is not None else first_pair - 1
+        resume = max(first_pair, min(end + 1, until))
+        repeated: tuple[int, ...] = ()
+        if deleted is not None and first_pair == 2 and end < 1 and until > 1:
+            behind = end + 1 if end >= -1 else max(0, until + end + 1)
+            repeated = tuple(range(behind, min(2, until))) if end >= -1 else tuple(range(behind, until))
+            doubts = (*doubts, f"the range {deleted} makes the reference send messages {repeated} twice")
+        projection = Projection(
+            stored=len(self.snapshot.messages),
+            until=until,
+            deleted_range=deleted,
+            resume=resume,
+            updates={place: update for place, update in in_force.items() if place[0] < until}
+            if any(place[0] >= until for place in in_force)
+            else in_force,
+            cuts=cuts_until(self.events, first_pair, resume, request),
+            request=request,
+            exact=not doubts,
+            doubts=doubts,
+            first_pair=first_pair,
+            repeated=repeated,
+            repairs_known=self._pairs is not None,
+        )
+        return replace(projection, repairs=self._repairs(projection)) if self._pairs is not None else projection
+
+    def find_repairs(self, check: Callable[[], None] = _never) -> None:
+        """Look for repairs in the whole history, once. `check` is called every 64 messages and may raise to cancel.
+
+        May run on another thread; projections made before simply do not have them.
+        """
+        if self._pairs is None:
+            found = pairs_of.find_pair_repairs(self.snapshot.messages, check)
+            self._pairs = _Pairs(tuple(found), tuple(found.values()))
+
+    def _repairs(self, projection: Projection) -> tuple[Repair, ...]:
+        pairs = self._pairs
+        if pairs is None:
+            return ()
+        if not projection.hidden:
+            return pairs.within(1, projection.until)
+        start = projection.resume
+        head = pairs.within(1, projection.first_pair)
+        seam: tuple[Repair, ...] = ()
+        if start < projection.until:
+            seam = pairs_of.seam_repairs(self.snapshot.messages, projection)
+        return (*head, *seam, *pairs.within(start + 1, projection.until))
+
+    def blocks(self, projection: Projection, message: int) -> tuple[SentBlock, ...]:
+        """Message `message` as this projection sends it, block by block, with what is left out. Exact.
+
+        For a message that is not sent, or later: as it is stored, with its updates applied.
+        """
+        return sent_blocks(self.snapshot.messages, projection, message)
+
+    def message(self, number: int) -> Message:
+        """The typed view of a stored message."""
+        return parse_message(number, self.snapshot.messages[number])
+
+    def history_at(self, projection: Projection) -> ContextHistory:
+        """The updates of a projection as the value that the engine's rules take."""
+        if projection.request is None and projection.updates is self._by_time.all_in_force:
+            return self.history
+        return history_of(projection.updates.values())
+
+    def history_before(self, number: int) -> ContextHistory:
+        """The updates that request `number` started from, before its own context management ran."""
+        if number == 0:
+            return ContextHistory()
+        return history_of(self._by_time.before(self.requests[number - 1].ts, self.requests[number].ts))
+
+    def sent(self, number: int | None) -> list[Json]:
+        """The exact message list that request `number` (None = now) sends. It is to be read only."""
+        return self.sent_by(self.projection(number))
+
+    def sent_by(self, projection: Projection) -> list[Json]:
+        """The exact message list of a projection."""
+        messages = self.snapshot.messages[: projection.until]
+        if projection.first_pair == OLD_RANGE_START:
+            return [*messages[:1], *messages[projection.resume :]]
+        return sent_messages(messages, projection.deleted_range, self.history_at(projection))
+
+
+def history_of(updates: Iterable[Update]) -> ContextHistory:
+    """A history that holds just these updates, each block's in the order given."""
+    history = ContextHistory()
+    for update in updates:
+        history = history.with_update(
+            update.message, update.block, update.timestamp, update.text, update.edit_type, update.metadata
+        )
+    return history
