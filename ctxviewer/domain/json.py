@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, TypeGuard, Union
 
-Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
+Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
 JsonObject: TypeAlias = "dict[str, Json]"
 
 Messages: TypeAlias = "Sequence[Json]"

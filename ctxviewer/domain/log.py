@@ -65,4 +65,30 @@ class PlainLog(JsonLog):
         return self._items[index]
 
 
+class Prefix(Sequence[Json]):
+    """The first messages of a sequence, without decoding the others."""
+
+    __slots__ = ("_length", "_source")
+
+    def __init__(self, source: Sequence[Json], length: int) -> None:
+        self._source = source
+        self._length = max(0, min(length, len(source)))
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Json]: ...
+
+    def __getitem__(self, index: int | slice) -> Json | list[Json]:
+        if isinstance(index, slice):
+            return [self._source[number] for number in range(*index.indices(self._length))]
+        if not -self._length <= index < self._length:
+            raise IndexError(index)
+        return self._source[index % self._length]
+
+
 EMPTY_LOG = PlainLog()

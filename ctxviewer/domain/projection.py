@@ -77,7 +77,7 @@ class Projection:
     first_pair: int = 2
     """Messages always sent: 2; 1 for tasks of versions 3.1 to 3.9.2, whose ranges start at 1."""
     repeated: tuple[int, ...] = ()
-    """Messages that are sent a second time, behind the first pair: the reference does so for ranges that end below 1."""
+    """Messages sent a second time, behind the first pair: the reference does so for ranges that end below 1."""
     repairs_known: bool = True
     """False while `repairs` has not been looked for yet (it needs a pass over the history)."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxviewer.domain.json import Json
+from ctxviewer.domain.log import Prefix
 from ctxviewer.domain.message import Message, parse_message
 from ctxviewer.domain.projection import Projection, Repair, SentBlock
 from ctxviewer.domain.ranges import Range
@@ -115,9 +116,9 @@ class Timeline:
             until=until,
             deleted_range=deleted,
             resume=resume,
-            updates={place: update for place, update in in_force.items() if place[0] < until}
-            if any(place[0] >= until for place in in_force)
-            else in_force,
+            updates=in_force
+            if until == len(self.snapshot.messages)
+            else {place: update for place, update in in_force.items() if place[0] < until},
             cuts=cuts_until(self.events, first_pair, resume, request),
             request=request,
             exact=not doubts,
@@ -179,7 +180,7 @@ class Timeline:
 
     def sent_by(self, projection: Projection) -> list[Json]:
         """The exact message list of a projection."""
-        messages = self.snapshot.messages[: projection.until]
+        messages = Prefix(self.snapshot.messages, projection.until)
         if projection.first_pair == OLD_RANGE_START:
             return [*messages[:1], *messages[projection.resume :]]
         return sent_messages(messages, projection.deleted_range, self.history_at(projection))

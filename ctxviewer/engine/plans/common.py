@@ -1,0 +1,73 @@
+"""What every plan needs: the state it starts from, the characters it saves, the reasons not to apply it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ctxviewer.domain.errors import BrokenInputError
+from ctxviewer.domain.projection import Projection
+from ctxviewer.domain.ranges import Range
+from ctxviewer.domain.snapshot import FileRole
+from ctxviewer.domain.updates import Update
+from ctxviewer.engine.cline.loaded import loaded
+from ctxviewer.engine.cline.savings import count_characters
+from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.timeline import Timeline
+
+UNREADABLE_CODES = frozenset({"messages-broken", "updates-broken", "timeline-broken"})
+
+
+def in_force(history: ContextHistory) -> Mapping[tuple[int, int], Update]:
+    """The newest update of every block."""
+    return history.in_force()
+
+
+def project_with(timeline: Timeline, deleted: Range | None, history: ContextHistory, until: int) -> Projection:
+    """The projection of a state that a plan leads to."""
+    return timeline.project(deleted, history.in_force(), until)
+
+
+def characters(timeline: Timeline, projection: Projection, history: ContextHistory) -> int:
+    """UTF-16 units as the engine's savings count them (texts and inline images), 0 where damage stops the count."""
+    messages = loaded(timeline.snapshot.messages)
+    if projection.until < 2:
+        return 0
+    try:
+        total = count_characters(messages[: projection.until], projection.resume, history).total
+    except BrokenInputError:
+        return 0
+    return int(total) if isinstance(total, (int, float)) and not isinstance(total, bool) and total == total else 0  # noqa: PLR0124 - NaN
+
+
+def last_request_ts(timeline: Timeline) -> int | None:
+    """Time of the last request: the stamp of updates made now, so that a later restore drops them (formats §9.8)."""
+    return timeline.requests[-1].ts if timeline.requests else None
+
+
+def refusal(timeline: Timeline) -> str:
+    """Why no plan on this task can be applied, or ''."""
+    snapshot = timeline.snapshot
+    if not snapshot.has_messages:
+        return "The API history is missing or unreadable, so nothing can be changed safely."
+    if snapshot.updates_text is not None and ContextHistory.problem(snapshot.updates_text):
+        return (
+            "context_history.json is damaged: writing would lose what it holds. "
+            "Set the file right or move it away first."
+        )
+    if snapshot.index_item is None:
+        return (
+            "The task index does not list this task. The deleted range is kept only there, so a change could not "
+            "take effect. Open the task once in its editor, or look at the plan as a what-if."
+        )
+    return ""
+
+
+def has_file(timeline: Timeline, role: FileRole) -> bool:
+    """Whether a file of the task existed when it was read."""
+    return any(stamp.role is role and stamp.exists for stamp in timeline.snapshot.files)
+
+
+def new_updates(before: ContextHistory, after: ContextHistory) -> tuple[Update, ...]:
+    """Updates of `after` that `before` does not have, in stored order."""
+    known = {(update.message, update.block, update.ordinal) for update in before.updates()}
+    return tuple(update for update in after.updates() if (update.message, update.block, update.ordinal) not in known)

@@ -1,0 +1,219 @@
+"""Truncate, optimise, and the full decision, on the task as it stands now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxviewer.domain.errors import BrokenInputError
+from ctxviewer.domain.message import parse_message
+from ctxviewer.domain.plan import Effects, Plan, PlanKind, Step
+from ctxviewer.domain.projection import Projection
+from ctxviewer.domain.ranges import Range
+from ctxviewer.engine.cline.notices import with_truncation_notice
+from ctxviewer.engine.cline.optimize import Optimization, ReplacedRead, optimize_file_reads
+from ctxviewer.engine.cline.prepare import Verdict, decide
+from ctxviewer.engine.cline.truncation import Keep, next_range, resume_index
+from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.cline.window import window_info
+from ctxviewer.engine.explain import api_of, decision_sentences, limit_words, optimization_sentence
+from ctxviewer.engine.plans.common import characters, last_request_ts, new_updates, project_with, refusal
+from ctxviewer.engine.timeline import Timeline
+from ctxviewer.engine.words import grouped, plural, request_name, span
+
+_KEEP_WORDS = {
+    Keep.NONE: "everything after the first pair",
+    Keep.LAST_TWO: "everything but the first pair and the last two messages",
+    Keep.HALF: "the older half of the rest",
+    Keep.QUARTER: "the older three quarters of the rest",
+}
+
+
+def plan_truncate(timeline: Timeline, keep: Keep | str) -> Plan:
+    """Let the deleted range grow as the rules do for `keep`, with the truncation notice on message 1.
+
+    ValueError for a word that is no mode.
+    """
+    keep = Keep(keep)
+    messages = timeline.snapshot.messages
+    deleted = timeline.snapshot.range_now
+    start = _start(timeline, PlanKind.TRUNCATE, f"Truncate ({keep})", {"keep": str(keep)})
+    if start.refusal and not timeline.snapshot.has_messages:
+        return start
+    fresh = next_range(messages, deleted, keep)
+    first = resume_index(deleted)
+    if fresh.end < first or fresh.end >= len(messages):
+        words = f"The mode {keep} would set the range {fresh}, which leaves out nothing more."
+        return replace(start, refusal=start.refusal or words)
+    noticed = with_truncation_notice(timeline.history, last_request_ts(timeline))
+    steps = [
+        Step(
+            f"{str(keep).capitalize()} of {plural(len(messages) - first, 'remaining message')}: "
+            f"messages {Range(first, fresh.end)} go ({_KEEP_WORDS[keep]}).",
+            project_with(timeline, fresh, timeline.history, len(messages)),
+            {"remaining": len(messages) - first, "first": first, "last": fresh.end},
+            tuple((number, None) for number in range(first, fresh.end + 1)),
+        )
+    ]
+    if noticed is not timeline.history:
+        steps.append(_notice_step(timeline, fresh, noticed))
+    plan = _finish(timeline, start, steps, fresh, noticed)
+    return replace(plan, title=f"Truncate to {keep} (messages {Range(first, fresh.end)})")
+
+
+def plan_optimize(timeline: Timeline) -> Plan:
+    """Replace the older copies of files that are read more than once; the range stays."""
+    start = _start(timeline, PlanKind.OPTIMIZE, "Optimise file reads", {})
+    if not timeline.snapshot.has_messages:
+        return start
+    deleted = timeline.snapshot.range_now
+    try:
+        result = optimize_file_reads(timeline.snapshot.messages, deleted, timeline.history, last_request_ts(timeline))
+    except BrokenInputError as err:
+        return replace(start, refusal=f"The rules fail on this history: {err.sentence}")
+    if not result.changed:
+        words = "No file is in the conversation twice after the deleted range, so there is nothing to replace."
+        return replace(start, refusal=start.refusal or words)
+    steps = _read_steps(timeline, result, deleted)
+    steps.append(Step(optimization_sentence(result), steps[-1].after, _savings_numbers(result)))
+    plan = _finish(timeline, start, steps, deleted, result.history)
+    files = len({read.path for read in result.replaced})
+    return replace(plan, title=f"Optimise reads of {plural(files, 'file')}")
+
+
+def plan_decide(timeline: Timeline, window: float | None = None, total: float | None = None) -> Plan:
+    """What the agent would do before its next request, for a window and a total of the last request (both tokens).
+
+    None = the model's window, the last reported total.
+    """
+    snapshot = timeline.snapshot
+    start = _start(timeline, PlanKind.DECIDE, "What the agent would do now", {"window": window})
+    if not snapshot.has_messages:
+        return start
+    info = window_info(api_of(snapshot.model, window))
+    name = "the given total is"
+    if total is None:
+        reported = [request for request in timeline.requests if request.usage_reported]
+        if not reported:
+            return replace(start, refusal="No request has reported its size, so there is nothing to compare.")
+        total = reported[-1].usage.total
+        name = f"{request_name(reported[-1].number)} reported"
+    deleted = snapshot.range_now
+    try:
+        decision = decide(
+            snapshot.messages, info, deleted, timeline.history, total=total, timestamp=last_request_ts(timeline)
+        )
+    except BrokenInputError as err:
+        return replace(start, refusal=f"The rules fail on this history: {err.sentence}")
+    over = decision.verdict is not Verdict.WITHIN_LIMIT
+    compared = f"{name.capitalize()} {grouped(total)} tokens; the limit is {limit_words(info)}"
+    sentence = f"{compared}: {'reached' if over else 'not reached, nothing is done'}."
+    numbers: dict[str, float | int | str | None] = {"total": total, "limit": info.limit, "window": info.window}
+    steps = [Step(sentence, start.before, numbers)]
+    if not over:
+        return replace(
+            start, steps=tuple(steps), refusal=start.refusal or "Below the limit: there is nothing to apply."
+        )
+    optimization = decision.optimization
+    if optimization is not None and optimization.changed:
+        steps.extend(_read_steps(timeline, optimization, deleted))
+    sentences = decision_sentences(decision, len(snapshot.messages))
+    if optimization is not None:
+        steps.append(Step(sentences[0], steps[-1].after, _savings_numbers(optimization)))
+    if decision.verdict is Verdict.TRUNCATED and optimization is not None:
+        fresh = decision.range_after
+        after = project_with(timeline, fresh, optimization.history, len(snapshot.messages))
+        touched = tuple((number, None) for number in after.hidden if number >= resume_index(deleted))
+        steps.append(Step(sentences[1], after, {"range": span(fresh)}, touched))
+        if decision.notice_added and fresh is not None:
+            steps.append(_notice_step(timeline, fresh, decision.history_after))
+    return _finish(timeline, start, steps, decision.range_after, decision.history_after)
+
+
+def _start(timeline: Timeline, kind: PlanKind, title: str, settings: dict[str, str | float | None]) -> Plan:
+    """A plan without steps; refused already if nothing on this task can be applied."""
+    snapshot = timeline.snapshot
+    now = timeline.projection(None)
+    return Plan(
+        kind=kind,
+        title=title,
+        task_id=snapshot.task.task_id,
+        generation=snapshot.generation,
+        before=now,
+        after=now,
+        steps=(),
+        effects=Effects(),
+        refusal=refusal(timeline),
+        settings=dict(settings),
+    )
+
+
+def _finish(timeline: Timeline, start: Plan, steps: list[Step], deleted: Range | None, history: ContextHistory) -> Plan:
+    stored = len(timeline.snapshot.messages)
+    after = project_with(timeline, deleted, history, stored)
+    added = new_updates(timeline.history, history)
+    warnings = list(start.warnings)
+    if timeline.requests and timeline.requests[-1].state == "running":
+        warnings.append("The last request is still running, or was left unfinished.")
+    return replace(
+        start,
+        after=after,
+        steps=tuple(steps),
+        effects=Effects(
+            updates_text=history.dump() if added else None,
+            set_range=deleted != timeline.snapshot.range_now,
+            deleted_range=deleted,
+        ),
+        added_updates=added,
+        characters_before=characters(timeline, start.before, timeline.history),
+        characters_after=characters(timeline, after, history),
+        warnings=tuple(warnings),
+    )
+
+
+def _notice_step(timeline: Timeline, deleted: Range, history: ContextHistory) -> Step:
+    after = project_with(timeline, deleted, history, len(timeline.snapshot.messages))
+    return Step("The truncation notice is put on message 1.", after, {}, ((1, 0),))
+
+
+def _read_steps(timeline: Timeline, result: Optimization, deleted: Range | None) -> list[Step]:
+    """One step per replaced copy; the projection after it holds the updates of the steps so far."""
+    until = len(timeline.snapshot.messages)
+    updates = dict(timeline.history.in_force())
+    finals = result.history.in_force()
+    steps: list[Step] = []
+    projection: Projection = timeline.project(deleted, updates, until)
+    for read in result.replaced:
+        place = (read.message, read.block)
+        update = finals.get(place)
+        if update is not None:
+            updates = {**updates, place: update}
+            projection = timeline.project(deleted, updates, until)
+        numbers: dict[str, float | int | str | None] = {
+            "path": read.path,
+            "message": read.message,
+            "saved": read.saved,
+            "newest_message": read.newest_message,
+        }
+        steps.append(Step(_read_sentence(timeline, read), projection, numbers, (place,)))
+    return steps
+
+
+def _read_sentence(timeline: Timeline, read: ReplacedRead) -> str:
+    kind = {2: "Read", 3: "Edit", 4: "Mention"}.get(int(read.kind), "Copy")
+    saved = f"−{grouped(read.saved)}" if read.saved >= 0 else f"+{grouped(-read.saved)}"
+    sentence = (
+        f"{kind} of {read.path} in message {read.message} replaced: {saved} characters; "
+        f"the newest copy is in message {read.newest_message}."
+    )
+    blocks = parse_message(read.message, timeline.snapshot.messages[read.message]).blocks
+    if read.block >= len(blocks) or not blocks[read.block].updatable:
+        sentence += " It shows nowhere, since that block holds no text of its own."
+    return sentence
+
+
+def _savings_numbers(result: Optimization) -> dict[str, float | int | str | None]:
+    counted = result.characters
+    if counted is None:
+        return {"saved": 0, "share": 0.0}
+    saved = counted.saved if isinstance(counted.saved, (int, float)) else None
+    return {"saved": saved, "share": counted.share}
