@@ -1,0 +1,480 @@
+"""The one shared selection: task, request, message, what-if, text mode. Every pane follows it and never another pane.
+
+*Live* (`request is None`) shows the history as it stands now. A chosen request is pinned: it never moves by itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from ctxviewer.domain.errors import CtxError
+from ctxviewer.domain.finding import Severity
+from ctxviewer.domain.log import JsonLog
+from ctxviewer.domain.plan import Plan
+from ctxviewer.domain.projection import Projection
+from ctxviewer.domain.snapshot import Snapshot, TaskRef
+from ctxviewer.domain.view import TextMode
+from ctxviewer.engine.timeline import Timeline
+from ctxviewer.services.notices import Notice, Notices, notice_of
+from ctxviewer.services.runner import CancelToken, Runner
+
+_log = logging.getLogger(__name__)
+
+RETRIES_MS = (60, 120, 250)
+"""Waits before a file that looks half-written is read again."""
+
+
+class Reader(Protocol):
+    """How a task is read; `sources.registry.read` outside of tests."""
+
+    def __call__(
+        self, ref: TaskRef, /, *, previous: Snapshot | None, generation: int, window_override: int | None
+    ) -> Snapshot:
+        """One reading. Raises UnreadableTaskError when nothing can be shown."""
+        ...
+
+
+Remake = Callable[[Timeline], Plan]
+"""Makes a plan again on a newer timeline of the same task."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotChange:
+    """A new reading of the open task."""
+
+    snapshot: Snapshot
+    timeline: Timeline
+    previous: Snapshot | None
+    """The reading before, None for the first one of a task."""
+    same_task: bool
+    """True when the reading before was of this task, so that selection and scroll position still mean something."""
+    grown: bool
+    """True when every message of the reading before is still there, unchanged, under its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    snapshot: Snapshot
+    timeline: Timeline
+    grown: bool
+
+
+def is_grown(old: JsonLog, new: JsonLog) -> bool:
+    """True when `new` begins with all of `old`, byte for byte."""
+    if len(new) < len(old):
+        return False
+    return all(
+        old.byte_size(index) == new.byte_size(index) and old.raw(index) == new.raw(index) for index in range(len(old))
+    )
+
+
+class Session(QObject):
+    """The shared selection. GUI thread only; reading happens on the runner."""
+
+    task_changed = Signal(object)  # TaskRef | None
+    snapshot_changed = Signal(object)  # SnapshotChange
+    request_changed = Signal(object)  # int | None
+    message_changed = Signal(object)  # int | None
+    projection_changed = Signal(object)  # Projection | None
+    plan_changed = Signal(object)  # Plan | None
+    text_mode_changed = Signal(object)  # TextMode
+    task_failed = Signal(object)  # CtxError
+    new_requests = Signal(object)  # int: how many requests came since a request was pinned
+    window_changed = Signal(object)  # int, tokens
+    reading_changed = Signal(object)  # bool: True while the first reading of a task is under way
+
+    def __init__(
+        self,
+        runner: Runner,
+        notices: Notices,
+        read: Reader,
+        *,
+        window_override: Callable[[TaskRef], int | None] = lambda _ref: None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._runner, self._notices, self._read = runner, notices, read
+        self._window_override = window_override
+        self._task: TaskRef | None = None
+        self._snapshot: Snapshot | None = None
+        self._timeline: Timeline | None = None
+        self._request: int | None = None
+        self._message: int | None = None
+        self._plan: Plan | None = None
+        self._remake: Remake | None = None
+        self._projection: Projection | None = None
+        self._text_mode = TextMode.AS_SENT
+        self._generation = 0
+        self._is_reading = False
+        self._reading: CancelToken | None = None
+        self._again = False
+        self._retry = 0
+        self._seen_requests = 0
+        self._failure: CtxError | None = None
+        self._retry_timer = QTimer(self)
+        self._retry_timer.setSingleShot(True)
+        self._retry_timer.timeout.connect(self.reload)
+
+    # -- what is selected ---------------------------------------------------------------------------------------
+
+    @property
+    def task(self) -> TaskRef | None:
+        """The open task; set as soon as it is asked for, before it has been read."""
+        return self._task
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The newest reading, None until the first one is there."""
+        return self._snapshot
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """What each request of the newest reading sent."""
+        return self._timeline
+
+    @property
+    def request(self) -> int | None:
+        """Number of the pinned request, None when live."""
+        return self._request
+
+    @property
+    def live(self) -> bool:
+        """True while the newest state is followed."""
+        return self._request is None
+
+    @property
+    def message(self) -> int | None:
+        """Number of the chosen stored message."""
+        return self._message
+
+    @property
+    def plan(self) -> Plan | None:
+        """The what-if that is looked at."""
+        return self._plan
+
+    @property
+    def text_mode(self) -> TextMode:
+        """Which text of messages is shown."""
+        return self._text_mode
+
+    @property
+    def projection(self) -> Projection | None:
+        """What is shown: after the what-if, else of the pinned request, else now. None without a readable history."""
+        return self._projection
+
+    @property
+    def window(self) -> int | None:
+        """Model window in tokens, None without a task."""
+        if self._task is None:
+            return None
+        override = self._window_override(self._task)
+        return override if override is not None else self._snapshot.model.window if self._snapshot else None
+
+    @property
+    def request_count(self) -> int:
+        """How many requests the newest reading has."""
+        return len(self._timeline.requests) if self._timeline is not None else 0
+
+    @property
+    def reading(self) -> bool:
+        """True while a task has been asked for and nothing of it is there yet."""
+        return self._is_reading and self._snapshot is None
+
+    @property
+    def failure(self) -> CtxError | None:
+        """Why the open task cannot be shown, None when it can."""
+        return self._failure
+
+    @property
+    def unseen_requests(self) -> int:
+        """How many requests came since a request was pinned; 0 when live."""
+        return 0 if self.live else max(0, self.request_count - self._seen_requests)
+
+    # -- choosing -----------------------------------------------------------------------------------------------
+
+    def open_task(self, ref: TaskRef | None) -> None:
+        """Show another task, read in the background. Opening the open one reads it again."""
+        if ref is None:
+            self.close_task()
+            return
+        if self._task is not None and self._task.directory == ref.directory:
+            self._task = ref
+            self.reload()
+            return
+        self._drop()
+        self._task = ref
+        self._runner.generation = self._generation = self._generation + 1
+        self.task_changed.emit(ref)
+        self._start_reading()
+
+    def close_task(self) -> None:
+        """Show no task."""
+        if self._task is not None:
+            self._drop()
+            self._runner.generation = self._generation = self._generation + 1
+            self.task_changed.emit(None)
+
+    def reload(self) -> None:
+        """Look at the files again. While a reading is under way, one more follows it."""
+        if self._task is None:
+            return
+        if self._is_reading:
+            self._again = True
+        else:
+            self._start_reading()
+
+    def select_request(self, number: int | None) -> None:
+        """Pin a request, or with None go live. Numbers outside the task are brought to its ends."""
+        count = self.request_count
+        if number is not None:
+            number = max(0, min(number, count - 1)) if count else None
+        if self._plan is not None:
+            self._set_plan(None, None)
+        if number == self._request:
+            self._refresh_projection()
+            return
+        if self._request is None:
+            self._seen_requests = count
+        self._request = number
+        if number is None:
+            self._seen_requests = count
+        self.request_changed.emit(number)
+        self.new_requests.emit(self.unseen_requests)
+        self._refresh_projection()
+
+    def step_request(self, by: int) -> None:
+        """Move by so many requests. Beyond the newest request lies *live*."""
+        count = self.request_count
+        if not count:
+            return
+        position = (count if self._request is None else self._request) + by
+        self.select_request(None if position >= count else max(0, position))
+
+    def go_live(self) -> None:
+        """Follow the newest state."""
+        self.select_request(None)
+
+    def select_message(self, number: int | None) -> None:
+        """Choose a stored message; numbers outside the history choose none."""
+        stored = len(self._snapshot.messages) if self._snapshot is not None else 0
+        if number is not None and not 0 <= number < stored:
+            number = None
+        if number != self._message:
+            self._message = number
+            self.message_changed.emit(number)
+
+    def preview(self, plan: Plan | None, remake: Remake | None = None) -> None:
+        """Look at a what-if, or at none. With `remake` it is made again when the task grows, else it is dropped."""
+        self._set_plan(plan, remake)
+        self._refresh_projection()
+
+    def set_text_mode(self, mode: TextMode) -> None:
+        """Choose which text of messages is shown."""
+        if mode != self._text_mode:
+            self._text_mode = mode
+            self.text_mode_changed.emit(mode)
+
+    def refresh_window(self) -> None:
+        """The override of the model window was changed: tell everybody, and read with the new number."""
+        window = self.window
+        if window is not None:
+            self.window_changed.emit(window)
+            self.reload()
+
+    def close(self) -> None:
+        """Let go of the task; no signal is emitted."""
+        self._retry_timer.stop()
+        self._stop_reading()
+        self._task = self._snapshot = self._timeline = self._projection = self._plan = self._remake = None
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def _drop(self) -> None:
+        self._retry_timer.stop()
+        self._stop_reading()
+        self._again, self._retry = False, 0
+        had_plan, had_message, had_request = self._plan, self._message, self._request
+        self._task = self._snapshot = self._timeline = self._projection = None
+        self._request = self._message = self._plan = self._remake = self._failure = None
+        self._seen_requests = 0
+        self._notices.clear_prefix("task:")
+        if had_plan is not None:
+            self.plan_changed.emit(None)
+        if had_message is not None:
+            self.message_changed.emit(None)
+        if had_request is not None:
+            self.request_changed.emit(None)
+            self.new_requests.emit(0)
+        self.projection_changed.emit(None)
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+        self._is_reading, self._reading = False, None
+
+    def _start_reading(self) -> None:
+        ref = self._task
+        if ref is None:
+            return
+        self._generation += 1
+        generation, previous, read = self._generation, self._snapshot, self._read
+        previous_timeline = self._timeline
+        override = self._window_override(ref)
+        name = ref.title.strip().splitlines()[0][:40] if ref.title.strip() else ref.task_id
+        size = f" ({ref.size / 1e6:,.1f} MB)" if ref.size else ""
+        title = f"Reading {name}{size}" if previous is None else ""
+
+        def work(token: CancelToken) -> _Reading:
+            snapshot = read(ref, previous=previous, generation=generation, window_override=override)
+            token.check()
+            if snapshot is previous and previous_timeline is not None:
+                return _Reading(snapshot, previous_timeline, grown=True)
+            timeline = Timeline(snapshot)
+            grown = previous is not None and is_grown(previous.messages, snapshot.messages)
+            return _Reading(snapshot, timeline, grown)
+
+        self._is_reading = True
+        if previous is None:
+            self.reading_changed.emit(True)
+        token = self._runner.read(work, done=self._take, failed=self._fail, generation=generation, title=title)
+        self._reading = token if self._is_reading else None
+
+    def _take(self, reading: _Reading) -> None:
+        self._is_reading, self._reading = False, None
+        previous, snapshot = self._snapshot, reading.snapshot
+        self.reading_changed.emit(False)
+        if snapshot is not previous:
+            if self._half_written(snapshot):
+                return
+            self._retry = 0
+            if previous is None or _differs(previous, snapshot):
+                self._publish(reading, previous)
+        if self._again:
+            self._again = False
+            self._start_reading()
+
+    def _publish(self, reading: _Reading, previous: Snapshot | None) -> None:
+        pinned_plan, remake = self._plan, self._remake
+        self._snapshot, self._timeline, self._failure = reading.snapshot, reading.timeline, None
+        self._task = reading.snapshot.task
+        count, stored = self.request_count, len(reading.snapshot.messages)
+        request_lost = self._request is not None and self._request >= count
+        if request_lost:
+            self._request = count - 1 if count else None
+        if self.live:
+            self._seen_requests = count
+        self._seen_requests = min(self._seen_requests, count)
+        if pinned_plan is not None:
+            self._plan = None
+        self._projection = self._compute_projection()
+        change = SnapshotChange(reading.snapshot, reading.timeline, previous, previous is not None, reading.grown)
+        self.snapshot_changed.emit(change)
+        if request_lost:
+            self.request_changed.emit(self._request)
+        if self._message is not None and self._message >= stored:
+            self._message = None
+            self.message_changed.emit(None)
+        if not self.live:
+            self.new_requests.emit(self.unseen_requests)
+        if pinned_plan is not None:
+            self._renew_plan(remake)
+        self.projection_changed.emit(self._projection)
+
+    def _renew_plan(self, remake: Remake | None) -> None:
+        plan: Plan | None = None
+        if remake is not None and self._timeline is not None:
+            try:
+                plan = remake(self._timeline)
+            except CtxError as error:
+                self._notices.post(notice_of(error, key="task:what-if", severity=Severity.WARNING))
+        if plan is None:
+            self._notices.post(
+                Notice(
+                    Severity.INFO,
+                    "The what-if was dropped, because the task has changed.",
+                    "Start the action again to see it on the new state.",
+                    key="task:what-if",
+                )
+            )
+        self._plan, self._remake = plan, remake if plan is not None else None
+        self._projection = self._compute_projection()
+        self.plan_changed.emit(plan)
+
+    def _half_written(self, snapshot: Snapshot) -> bool:
+        """Wait and read again when a file of the task seems to be in the middle of being written."""
+        if self._snapshot is None or not _looks_half_written(self._snapshot, snapshot):
+            return False
+        if self._retry >= len(RETRIES_MS):
+            return False
+        self._retry_timer.start(RETRIES_MS[self._retry])
+        self._retry += 1
+        self._again = False
+        _log.info("a file of the task looks half-written; looking again (%d)", self._retry)
+        return True
+
+    def _fail(self, error: CtxError) -> None:
+        self._is_reading, self._reading = False, None
+        self.reading_changed.emit(False)
+        if self._snapshot is None:
+            self._failure = error
+            self.task_failed.emit(error)
+        else:
+            self._notices.post(notice_of(error, key="task:reading", severity=Severity.WARNING, action="task.reload"))
+        if self._again:
+            self._again = False
+            self._start_reading()
+
+    # -- the picture --------------------------------------------------------------------------------------------
+
+    def _set_plan(self, plan: Plan | None, remake: Remake | None) -> None:
+        self._remake = remake
+        if plan is not self._plan:
+            self._plan = plan
+            self.plan_changed.emit(plan)
+
+    def _compute_projection(self) -> Projection | None:
+        snapshot, timeline = self._snapshot, self._timeline
+        if self._plan is not None:
+            return self._plan.after
+        if snapshot is None or timeline is None or not snapshot.has_messages:
+            return None
+        try:
+            return timeline.projection(self._request)
+        except CtxError as error:
+            self._notices.post(notice_of(error, key="task:projection", severity=Severity.WARNING))
+            return None
+
+    def _refresh_projection(self) -> None:
+        projection = self._compute_projection()
+        if projection != self._projection or projection is None:
+            self._projection = projection
+            self.projection_changed.emit(projection)
+
+
+def _differs(old: Snapshot, new: Snapshot) -> bool:
+    """True when the new reading says something else than the old one, apart from its number."""
+    return (
+        old.files != new.files
+        or old.model != new.model
+        or old.looks_open != new.looks_open
+        or old.findings != new.findings
+        or old.task != new.task
+    )
+
+
+def _looks_half_written(old: Snapshot, new: Snapshot) -> bool:
+    """True when a part that could be read before cannot be read now although its file is there."""
+    lost_messages = old.has_messages and not new.has_messages
+    lost_timeline = old.has_timeline and not new.has_timeline
+    if not (lost_messages or lost_timeline):
+        return False
+    return any(stamp.exists and stamp.role.value in _parts(lost_messages, lost_timeline) for stamp in new.files)
+
+
+def _parts(messages: bool, timeline: bool) -> tuple[str, ...]:
+    return (("messages",) if messages else ()) + (("timeline",) if timeline else ())
