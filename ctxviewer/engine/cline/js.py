@@ -39,6 +39,7 @@ _WHITESPACE: Final = (
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PREFIXED: Final = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
+_HEAD: Final = 64
 _SPECIAL: Final = re.compile(r"\$[$&`']")
 
 
@@ -263,16 +264,26 @@ def to_integer(value: JsValue) -> Number:
     return 0 if math.isnan(number) else int(number)
 
 
-def replace_first(text: JsValue, search: str, template: str) -> str:
-    """`text.replace(search, template)` with a string as search: first place only, `$$ $& $` $'` expanded."""
+def find(text: str, search: str) -> int:
+    """`text.indexOf(search)` for a search that may be long: by its head first, then the whole."""
+    head = search[:_HEAD]
+    start = text.find(head)
+    while start >= 0 and not text.startswith(search, start):
+        start = text.find(head, start + 1)
+    return start
+
+
+def replacement(text: JsValue, search: str, template: str) -> tuple[int, str] | None:
+    """What `text.replace(search, template)` does for a search that is a string: where it is, and what takes its place.
+
+    None if it is not there. Only the first place counts; ``$$ $& $` $'`` of the template are expanded.
+    """
     if not isinstance(text, str):
         raise failed("text is replaced in something that is no text")
-    start = text.find(search)
+    start = find(text, search)
     if start < 0:
-        return text
-    end = start + len(search)
-    replacement = template
-    if "$" in template:
-        parts = {"$$": "$", "$&": search, "$`": text[:start], "$'": text[end:]}
-        replacement = _SPECIAL.sub(lambda match: parts[match[0]], template)
-    return f"{text[:start]}{replacement}{text[end:]}"
+        return None
+    if "$" not in template:
+        return start, template
+    parts = {"$$": "$", "$&": search, "$`": text[:start], "$'": text[start + len(search) :]}
+    return start, _SPECIAL.sub(lambda match: parts[match[0]], template)

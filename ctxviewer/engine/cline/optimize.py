@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,13 +14,12 @@ from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, f
 from ctxviewer.engine.cline.js import (
     UNDEFINED,
     JsValue,
-    Number,
     at,
     failed,
     get,
     has_items,
     last,
-    replace_first,
+    replacement,
     truthy,
     utf16_length,
 )
@@ -42,12 +42,12 @@ class ReplacedRead:
     newest_message: int
     """Where the copy stands that is kept; may be the same message and block."""
     newest_block: int
-    characters_before: Number
+    characters_before: int
     """Text in force on the block before this replacement, in UTF-16 units; 0 where there is no text to replace."""
-    characters_after: Number
+    characters_after: int
 
     @property
-    def saved(self) -> Number:
+    def saved(self) -> int:
         """Characters saved by this replacement; negative when the notice is longer than the copy."""
         return self.characters_before - self.characters_after
 
@@ -86,12 +86,22 @@ def optimize_file_reads(
         return Optimization(history)
     draft = HistoryDraft(history)
     try:
-        replaced = _replace_all(draft, found, messages, timestamp)
-        changed = {read.message for read in replaced}
+        steps = _replace_all(draft, found, messages, timestamp)
         after = draft.freeze()
-        return Optimization(after, replaced, count_characters(messages, start, after, changed))
+        characters = count_characters(messages, start, after, {step.place.message for step in steps})
     except BrokenInputError as err:
         raise HalfDoneError(err, draft.freeze()) from err
+    return Optimization(after, tuple(_measured(steps, characters)), characters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One replacement as it was carried out."""
+
+    place: ReadPlace
+    newest: ReadPlace
+    shrunk: int = 0
+    """Of a mention: units that the text became shorter by."""
 
 
 @dataclass(slots=True)
@@ -104,36 +114,24 @@ class _Mention:
     """List of the paths replaced so far; the draft's own."""
 
 
-def _replace_all(
-    draft: HistoryDraft, found: FoundReads, messages: Messages, timestamp: JsValue
-) -> tuple[ReplacedRead, ...]:
-    replaced: list[ReplacedRead] = []
+def _replace_all(draft: HistoryDraft, found: FoundReads, messages: Messages, timestamp: JsValue) -> list[_Step]:
+    steps: list[_Step] = []
     mentions: dict[int, _Mention] = {}
     for places in found.by_path.values():
         for place in places[:-1]:
+            shrunk = 0
             if place.kind is EditType.MENTION:
-                if place.message not in mentions:
-                    mentions[place.message] = _start_mention(draft, place, messages)
-                lengths = _replace_mention(mentions[place.message], place)
+                mention = mentions.get(place.message)
+                if mention is None:
+                    mention = mentions[place.message] = _start_mention(draft, place, messages)
+                shrunk = _replace_mention(mention, place)
             else:
-                before = _length_in_force(draft, place, messages)
-                lengths = (0, 0) if before is None else (before, utf16_length(place.replacement))
                 draft.push(place.message, place.block, place.kind, timestamp, place.replacement, [])
-            replaced.append(
-                ReplacedRead(
-                    place.path,
-                    place.message,
-                    place.block,
-                    place.kind,
-                    places[-1].message,
-                    places[-1].block,
-                    *lengths,
-                )
-            )
+            steps.append(_Step(place, places[-1], shrunk))
     for message, mention in mentions.items():
         metadata: list[Json] = [mention.paths, found.mentioned[message]]  # type: ignore[list-item]
         draft.push(message, mention.block, EditType.MENTION, timestamp, mention.text, metadata)
-    return tuple(replaced)
+    return steps
 
 
 def _start_mention(draft: HistoryDraft, place: ReadPlace, messages: Messages) -> _Mention:
@@ -154,32 +152,37 @@ def _start_mention(draft: HistoryDraft, place: ReadPlace, messages: Messages) ->
     return _Mention(place.block, text, paths)
 
 
-def _replace_mention(mention: _Mention, place: ReadPlace) -> tuple[Number, Number]:
-    """Lengths of the text before and after."""
-    old = mention.text
-    if not truthy(old):
-        return 0, 0
-    new = replace_first(old, place.found, place.replacement)
+def _replace_mention(mention: _Mention, place: ReadPlace) -> int:
+    """Replace one file; returns by how many units the text became shorter."""
+    text = mention.text
+    if not truthy(text):
+        return 0
+    change = replacement(text, place.found, place.replacement)
     if not isinstance(mention.paths, list):
         raise failed(f"message {place.message} has no list of replaced files")
     mention.paths.append(place.path)
-    mention.text = new
-    return utf16_length(old) if isinstance(old, str) else 0, utf16_length(new)
+    if change is None or not isinstance(text, str):
+        return 0
+    start, fresh = change
+    mention.text = text[:start] + fresh + text[start + len(place.found) :]
+    return utf16_length(place.found) - utf16_length(fresh)
 
 
-def _length_in_force(draft: HistoryDraft, place: ReadPlace, messages: Messages) -> Number | None:
-    """Length of the text that a replacement hides: of the newest update, else as stored; None without such a block."""
-    content = get(messages[place.message], "content")
-    if not isinstance(content, list) or place.block >= len(content):
-        return None
-    stored = content[place.block]
-    text = block_text(stored) if stored is not None else None
-    if not isinstance(text, str):
-        return None
-    entry = draft.entry(place.message)
-    changes = UNDEFINED if entry is None else entry.changes(place.block)
-    if isinstance(changes, list) and changes:
-        texts = changes[-1][TEXTS] if isinstance(changes[-1], list) and len(changes[-1]) > TEXTS else None
-        newest = texts[0] if isinstance(texts, list) and texts else None
-        text = newest if isinstance(newest, str) else text
-    return utf16_length(text)
+def _measured(steps: list[_Step], characters: Characters) -> Iterator[ReplacedRead]:
+    """The replacements with their lengths: blocks as counted, split up where several files of one block went."""
+    remaining: dict[tuple[int, int], int] = {}
+    for step in steps:
+        place, newest = step.place, step.newest
+        where = place.message, place.block
+        before, after = (_whole(length) for length in characters.blocks.get(where, (0, 0)))
+        if place.kind is EditType.MENTION:
+            before = remaining.get(where, before)
+            after = before - step.shrunk
+            remaining[where] = after
+        yield ReplacedRead(
+            place.path, place.message, place.block, place.kind, newest.message, newest.block, before, after
+        )
+
+
+def _whole(length: JsValue) -> int:
+    return length if type(length) is int else 0

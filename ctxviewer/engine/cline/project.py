@@ -124,22 +124,27 @@ class _Projection:
             newest = last(updates.changes)
             if at(newest, KIND) != TEXT_KIND:
                 continue
-            message = self.out[position]
-            _, content = role_and_content(message)
-            block_number = array_index(updates.key)
-            hit = None
-            if isinstance(content, list) and isinstance(message, dict) and block_number is not None:
-                block = content[block_number] if block_number < len(content) else None
-                if truthy(block):
-                    changed = with_text(block, at(at(newest, TEXTS), 0))
-                    if changed is not None:
-                        fresh = [*content[:block_number], changed, *content[block_number + 1 :]]
-                        self.out[position] = {**message, "content": fresh}
-                        hit = block_number
-                        if position == FIRST_DELETED and self.kept_blocks is not None:
-                            hit = self.kept_blocks[block_number]
-            if block_number is not None:
-                self.applied.append(AppliedUpdate(number, block_number, hit))
+            block = array_index(updates.key)
+            hit = self._overlay(position, block, newest)
+            if block is not None:
+                if hit is not None and position == FIRST_DELETED and self.kept_blocks is not None:
+                    hit = self.kept_blocks[hit]
+                self.applied.append(AppliedUpdate(number, block, hit))
+
+    def _overlay(self, position: int, block: int | None, newest: JsValue) -> int | None:
+        """Replace the text of a block; its number as it stands now, None if nothing was replaced."""
+        message = self.out[position]
+        _, content = role_and_content(message)
+        if not isinstance(content, list) or not isinstance(message, dict) or block is None or block >= len(content):
+            return None
+        old = content[block]
+        changed = with_text(old, at(at(newest, TEXTS), 0)) if truthy(old) else None
+        if changed is None:
+            return None
+        fresh = content.copy()
+        fresh[block] = changed
+        self.out[position] = {**message, "content": fresh}
+        return block
 
     def _pair_results(self) -> None:
         out = self.out

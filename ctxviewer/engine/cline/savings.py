@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from ctxviewer.domain.json import Json, Messages
@@ -39,6 +39,8 @@ class Characters:
     """
     saved: JsValue
     """Negative when the replacements are longer."""
+    blocks: Mapping[tuple[int, int], tuple[JsValue, JsValue]] = field(default_factory=dict)
+    """Lengths before and now of each block with an update in a changed message, by (message, block)."""
 
     @property
     def share(self) -> float:
@@ -54,20 +56,27 @@ def count_characters(
     Blocks with an update count its newest text. In messages of `changed` they count the text before it, and the
     difference is what is saved. Fails where the reference does: fewer than two messages, null blocks and the like.
     """
-    total: JsValue = 0
-    saved: JsValue = 0
+    count = _Count()
+    plain = 0
     for index in chain(range(2), range(start, len(messages))):
         content = _content(messages, index)
         if not isinstance(content, list):
             continue
         entry = history.entry(index)
-        if entry is None:
-            for block in content:
-                length = _block_length(block)
-                total = total + length if type(total) is int and type(length) is int else add(total, length)
-        else:
-            total, saved = _count_updated(content, entry, total, saved, new=index in changed)
-    return Characters(total, saved)
+        if entry is not None:
+            count.add_updated(index, content, entry, new=index in changed)
+            continue
+        for block in content:
+            text = block_text(block)
+            if type(text) is str and text:
+                plain += len(text) if text.isascii() else utf16_length(text)
+            elif truthy(text):
+                count.total = add(add(count.total, plain), get(text, "length"))
+                plain = 0
+            elif type(block) is dict and block.get("type") == "image":
+                count.total = add(add(count.total, plain), _image_length(block))
+                plain = 0
+    return Characters(add(count.total, plain), count.saved, count.blocks)
 
 
 def _content(messages: Messages, index: int) -> JsValue:
@@ -75,15 +84,6 @@ def _content(messages: Messages, index: int) -> JsValue:
         raise failed(f"message {index} does not exist")
     message = messages[index]
     return message.get("content", UNDEFINED) if isinstance(message, dict) else get(message, "content")
-
-
-def _block_length(block: Json) -> JsValue:
-    text = block_text(block)
-    if isinstance(text, str) and text:
-        return utf16_length(text)
-    if truthy(text):
-        return get(text, "length")
-    return _image_length(block)
 
 
 def _image_length(block: Json) -> JsValue:
@@ -96,30 +96,62 @@ def _image_length(block: Json) -> JsValue:
     return 0
 
 
-def _count_updated(
-    content: Iterable[Json], entry: MessageUpdates, total: JsValue, saved: JsValue, *, new: bool
-) -> tuple[JsValue, JsValue]:
-    for number, block in enumerate(content):
-        text = block_text(block)
-        if not truthy(text):
-            total = add(total, _image_length(block))
-            continue
-        changes = entry.changes(number)
-        if not has_items(changes):
-            total = add(total, get(text, "length"))
-            continue
-        count = get(changes, "length")
-        length = _text_length(changes, subtract(count, 1))
+class _Count:
+    """Sums in the making."""
+
+    def __init__(self) -> None:
+        self.total: JsValue = 0
+        self.saved: JsValue = 0
+        self.blocks: dict[tuple[int, int], tuple[JsValue, JsValue]] = {}
+
+    def add_updated(self, index: int, content: list[Json], entry: MessageUpdates, *, new: bool) -> None:
+        """Add a message that has an entry in the history."""
+        for number, block in enumerate(content):
+            text = block_text(block)
+            if not truthy(text):
+                self.total = add(self.total, _image_length(block))
+                continue
+            changes = entry.changes(number)
+            if not has_items(changes):
+                self.total = add(self.total, get(text, "length"))
+                continue
+            before, now = _lengths(changes, text, new=new)
+            if type(self.total) is int and type(before) is int:
+                self.total += before
+            else:
+                self.total = add(self.total, before)
+            if not new:
+                continue
+            if type(self.saved) is int and type(before) is int and type(now) is int:
+                self.saved += before - now
+            else:
+                self.saved = add(self.saved, subtract(before, now))
+            self.blocks[index, number] = before, now
+
+
+def _lengths(changes: JsValue, text: JsValue, *, new: bool) -> tuple[JsValue, JsValue]:
+    """Length to count and length now: of the newest update, and if it is new of the text before it."""
+    if type(changes) is list:
+        now = _change_length(changes[-1])
         if not new:
-            total = add(total, length)
-            continue
-        several = is_number(count) and to_number(count) > 1
-        before = _text_length(changes, subtract(count, 2)) if several else get(text, "length")
-        saved = add(saved, subtract(before, length))
-        total = add(total, before)
-    return total, saved
+            return now, now
+        if len(changes) > 1:
+            return _change_length(changes[-2]), now
+        return utf16_length(text) if type(text) is str else get(text, "length"), now
+    count = get(changes, "length")
+    now = _text_length(changes, subtract(count, 1))
+    if not new:
+        return now, now
+    if is_number(count) and to_number(count) > 1:
+        return _text_length(changes, subtract(count, 2)), now
+    return get(text, "length"), now
 
 
 def _text_length(changes: JsValue, index: float) -> JsValue:
-    change = at(changes, int(index)) if float(index).is_integer() else UNDEFINED
-    return get(at(at(change, TEXTS), 0), "length")
+    return _change_length(at(changes, int(index)) if float(index).is_integer() else UNDEFINED)
+
+
+def _change_length(change: JsValue) -> JsValue:
+    texts = at(change, TEXTS)
+    text = texts[0] if type(texts) is list and texts else at(texts, 0)
+    return utf16_length(text) if type(text) is str else get(text, "length")
