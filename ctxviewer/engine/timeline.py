@@ -104,13 +104,15 @@ class Timeline:
         """
         until = min(until, len(self.snapshot.messages))
         first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
-        end = deleted.end if deleted is not None else first_pair - 1
-        resume = max(first_pair, min(end + 1, until))
-        repeated: tuple[int, ...] = ()
-        if deleted is not None and first_pair == 2 and end < 1 and until > 1:
-            behind = end + 1 if end >= -1 else max(0, until + end + 1)
-            repeated = tuple(range(behind, min(2, until))) if end >= -1 else tuple(range(behind, until))
-            doubts = (*doubts, f"the range {deleted} makes the reference send messages {repeated} twice")
+        start = deleted.end + 1 if deleted is not None else first_pair
+        if start < 0:  # the reference slices from the end
+            start = max(0, until + start)
+        start = min(start, until)
+        resume = max(first_pair, start)
+        repeated = tuple(range(start, min(first_pair, until))) if until > 1 else ()
+        if repeated:
+            twice = ", ".join(str(number) for number in repeated)
+            doubts = (*doubts, f"the deleted range ends at {start - 1}, so the reference sends message {twice} twice")
         projection = Projection(
             stored=len(self.snapshot.messages),
             until=until,

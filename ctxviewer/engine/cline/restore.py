@@ -25,7 +25,7 @@ from ctxviewer.engine.cline.js import (
 )
 from ctxviewer.engine.cline.totals import UsageTotals, usage_totals
 
-_EDITS: Final = frozenset({"editedExistingFile", "newFileCreated"})
+_EDITS: Final = ("editedExistingFile", "newFileCreated")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ctxviewer.engine.cline.js import (
 )
 
 _COUNTS: Final = ("tokensIn", "tokensOut", "cacheWrites", "cacheReads")
-_WITH_USAGE: Final = frozenset({"api_req_started", "deleted_api_reqs", "subagent_usage"})
+_WITH_USAGE: Final = ("api_req_started", "deleted_api_reqs", "subagent_usage")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,121 @@
+"""Promise 5: what is drawn as sent is exactly what the engine sends, on any history, damaged ones included."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxviewer.domain.errors import BrokenInputError
+from ctxviewer.domain.log import PlainLog
+from ctxviewer.domain.projection import BlockChange, Standing
+from ctxviewer.domain.ranges import Range
+from ctxviewer.domain.snapshot import Agent, Snapshot, TaskRef
+from ctxviewer.engine.cline.project import project
+from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.timeline import Timeline
+
+REF = TaskRef(Agent.CLINE, "1", PurePath("t"), PurePath(), "", "", 0, 0, 0, in_index=True)
+
+words = st.sampled_from(["", "a", "b\nc", "[read_file for 'f.py'] Result:", "🙂"])
+ids = st.sampled_from(["t1", "t2", "t3", ""])
+text_block = st.builds(lambda text: {"type": "text", "text": text}, words)
+use_block = st.builds(lambda id_: {"type": "tool_use", "id": id_, "name": "n", "input": {}}, ids)
+result_block = st.builds(
+    lambda id_, content: {"type": "tool_result", "tool_use_id": id_, "content": content},
+    ids,
+    st.one_of(words, st.lists(text_block, max_size=2)),
+)
+odd_block = st.sampled_from(
+    [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}, {}]
+)
+blocks = st.lists(st.one_of(text_block, use_block, result_block, odd_block), max_size=4)
+contents = st.one_of(blocks, blocks, blocks, words)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list:
+    count = draw(st.integers(0, 9))
+    roles = [
+        draw(st.sampled_from(["user", "assistant"])) if draw(st.integers(0, 9)) == 0 else None for _ in range(count)
+    ]
+    return [
+        {"role": role or ("user" if n % 2 == 0 else "assistant"), "content": draw(contents)}
+        for n, role in enumerate(roles)
+    ]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> ContextHistory:
+    history = ContextHistory()
+    for _ in range(draw(st.integers(0, 4))):
+        message, block = draw(st.integers(0, 9)), draw(st.integers(0, 3))
+        text = draw(st.sampled_from(["NEW", "OTHER"]))
+        history = history.with_update(message, block, draw(st.integers(1, 5)), text, 2, [])
+    return history
+
+
+ranges = st.one_of(st.none(), st.builds(Range, st.just(2), st.integers(1, 11)))
+
+
+def snapshot_of(messages: list, history: ContextHistory, deleted: Range | None) -> Snapshot:
+    return Snapshot(REF, 1, messages=PlainLog(messages), updates_text=history.dump(), range_now=deleted)
+
+
+@settings(max_examples=400, deadline=None)
+@given(conversations(), histories(), ranges)
+def test_blocks_of_every_message_are_those_of_the_engine(messages, history, deleted):
+    timeline = Timeline(snapshot_of(messages, history, deleted))
+    projection = timeline.projection(None)
+    try:
+        sent = project(messages, deleted, history)
+    except BrokenInputError:
+        return
+    assert timeline.sent(None) == sent.messages
+    shown = [n for n in range(len(messages)) if projection.standing(n) is Standing.SENT]
+    assert shown == sent.stored
+    for position, number in enumerate(sent.stored):
+        drawn = [
+            block.sent.raw for block in timeline.blocks(projection, number) if block.change is not BlockChange.REMOVED
+        ]
+        content = sent.messages[position]["content"]
+        assert drawn == (content if isinstance(content, list) else [content])
+
+
+@settings(max_examples=300, deadline=None)
+@given(conversations(), histories(), ranges)
+def test_repairs_are_those_of_the_engine(messages, history, deleted):
+    timeline = Timeline(snapshot_of(messages, history, deleted))
+    projection = timeline.projection(None)
+    try:
+        sent = project(messages, deleted, history)
+    except BrokenInputError:
+        return
+    expected = [repair for position in sorted(sent.repairs) for repair in sent.repairs[position]]
+    assert list(projection.repairs) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(conversations(), histories(), ranges)
+def test_removed_and_kept_blocks_together_are_the_stored_ones(messages, history, deleted):
+    timeline = Timeline(snapshot_of(messages, history, deleted))
+    projection = timeline.projection(None)
+    for number in range(len(messages)):
+        stored = [block.stored.index for block in timeline.blocks(projection, number) if block.stored is not None]
+        assert sorted(stored) == list(range(len(timeline.message(number).blocks)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(conversations(), st.integers(-12, 1))
+def test_a_range_below_one_sends_messages_twice(messages, end):
+    timeline = Timeline(snapshot_of(messages, ContextHistory(), Range(2, end)))
+    projection = timeline.projection(None)
+    try:
+        sent = project(messages, Range(2, end), ContextHistory())
+    except BrokenInputError:
+        return
+    if len(messages) > 1:
+        drawn = [n for n in range(len(messages)) if projection.standing(n) is Standing.SENT]
+        assert sorted([*drawn, *projection.repeated]) == sorted(sent.stored)
+        assert projection.exact is not bool(projection.repeated)
