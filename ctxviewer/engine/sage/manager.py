@@ -204,7 +204,7 @@ class ContextManager:
             same,
             messages=(*result.messages[:place], made, *result.messages[place:]),
             numbers=(*result.numbers[:place], None, *result.numbers[place:]),
-            changed_from=min(place, result.removed_numbers[0]),
+            changed_from=result.removed_numbers[0],
             final_tokens=result.tokens_after + self.estimator.message(made) + tool_tokens,
             was_pruned=True,
             was_summarized=True,

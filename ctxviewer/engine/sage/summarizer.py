@@ -98,7 +98,7 @@ def extract_summary(reply: str) -> str:
     """
     start, end = reply.find(_OPEN), reply.find(_CLOSE)
     inside = start + len(_OPEN)
-    if start >= 0 and end >= 0 and inside < end:
+    if start >= 0 and inside < end:
         return trim(reply[inside:end])
     return trim(reply)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ctxviewer.engine.sage.auto_compact import AutoCompact, Compacted, CompactStats, Skipped, compact
+from ctxviewer.engine.sage.auto_compact import AutoCompact, Compacted, CompactStats, Skipped, compact, partition
 from ctxviewer.engine.sage.config import AutoCompactConfig
 from ctxviewer.engine.sage.estimator import DEFAULT_ESTIMATOR, TokenEstimator
 from ctxviewer.engine.sage.ledger import CostLedger
@@ -55,6 +55,11 @@ def test_system_messages_are_hoisted_in_order_and_stay_in_the_tail() -> None:
     result = done(auto().force_compact(talk("u:1 s:a u:2 s:b t:3 e:4 s:c u:5")))
     assert result.numbers == (1, 3, None, 6, 7)
     assert result.compacted == (0, 2, 4, 5)
+
+
+def test_the_parts_never_reach_into_the_prefix() -> None:
+    parts = partition(talk("u:1 B:mark u:2 a:3"), 5, 2)
+    assert (parts.start, parts.hoisted, parts.compacted, list(parts.recent)) == (2, (), (), [2, 3])
 
 
 def test_tool_and_error_messages_are_compacted() -> None:

@@ -52,6 +52,7 @@ def test_built_in_settings(provider: str | None, model: str | None, expected: Co
 def test_thresholds_are_binary32_and_truncated() -> None:
     assert ContextConfig(999, 0.75).threshold_tokens == 749
     assert ContextConfig(999).target_tokens == 499
+    assert ContextConfig(200_000, 0.53).threshold_tokens == 105_999
     assert ContextConfig(20_000_001, 0.9).threshold_tokens == 18_000_000
     assert AutoCompactConfig(max_context_tokens=8_192).threshold_tokens == 7_782
     assert AutoCompactConfig(max_context_tokens=999, target_ratio=0.25).target_tokens == 249

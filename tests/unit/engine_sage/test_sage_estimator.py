@@ -106,6 +106,7 @@ def test_dividing_by_zero() -> None:
 def test_operands_are_rounded_before_and_after() -> None:
     assert over32(16_777_217, 1) == 16_777_216
     assert times32(20_000_001, 0.9) == 18_000_000
+    assert times32(200_000, 0.53) == 105_999.9921875
     assert times32(1e30, 1e30) == math.inf
 
 

@@ -104,6 +104,12 @@ def test_summarize_without_system_messages_puts_the_note_first() -> None:
     assert "User messages: 1. Assistant messages: 1." in result.messages[0].content
 
 
+def test_summarize_goes_last_when_only_system_messages_are_kept() -> None:
+    result = manager(18, "Summarize", 0).prepare(talk("s:s1 u:aaaa s:s2 a:bbbb"), **makers())
+    assert list(result.numbers) == [0, 2, None]
+    assert result.changed_from == 1
+
+
 def test_summarize_does_not_test_whether_it_helped() -> None:
     result = manager(60, "Summarize").prepare(FIVE, model=StubModel("x" * 4000), **makers())
     assert result.final_tokens > result.original_tokens
@@ -146,6 +152,13 @@ def test_tools_count_in_the_totals_but_not_against_the_target() -> None:
     assert (unchanged.original_tokens, unchanged.messages) == (75, FIVE)
     cut = manager(80, recent=1).prepare(FIVE, [GREP], **makers())
     assert (list(cut.removed), cut.original_tokens, cut.final_tokens) == ([1], 75, 66)
+
+
+@pytest.mark.parametrize("strategy", ["Prune", "Summarize", "AutoCompact"])
+def test_every_strategy_counts_tools_in_the_end(strategy: str) -> None:
+    result = manager(60, strategy).prepare(FIVE, [GREP, GREP], model=StubModel("note"), **makers())
+    assert result.changed
+    assert (result.original_tokens, result.final_tokens) == (105, DEFAULT_ESTIMATOR.conversation(result.messages) + 60)
 
 
 @pytest.mark.parametrize("strategy", ["Summarize", "AutoCompact"])

@@ -23,6 +23,10 @@ def test_equal_to_the_target_means_stop() -> None:
     assert (list(one.removed_numbers), one.tokens_saved, one.tokens_after) == ([1], 9, 36)
 
 
+def test_a_cut_that_takes_nothing_ends_nowhere() -> None:
+    assert prune_cut(CostLedger(FIVE), 45, ContextConfig(preserve_recent_count=1)) == PruneCut(0, 0, 45, 0)
+
+
 def test_kept_and_removed_are_the_input_objects_in_order() -> None:
     result = pruner(1).prune(FIVE, 20)
     assert [id(message) for message in result.messages] == [id(FIVE[0]), id(FIVE[4])]
