@@ -229,7 +229,7 @@ class Handlers(QObject):
 
     # -- plans --------------------------------------------------------------------------------------------------
 
-    def truncate(self, keep: plans.Keep) -> None:
+    def truncate(self, keep: str) -> None:
         """Work out a truncation and show it."""
         self._plan(partial(plans.plan_truncate, keep=keep), f"Working out: keep {keep}")
 

@@ -384,6 +384,23 @@ class Session(QObject):
         if pinned_plan is not None:
             self._renew_plan(remake)
         self.projection_changed.emit(self._projection)
+        self._look_for_repairs()
+
+    def _look_for_repairs(self) -> None:
+        """In long tasks repairs need a pass over the history: made in the background, then the picture is renewed."""
+        timeline, projection = self._timeline, self._projection
+        if timeline is None or projection is None or projection.repairs_known:
+            return
+
+        def work(token: CancelToken) -> Timeline:
+            timeline.find_repairs(token.check)
+            return timeline
+
+        self._runner.read(work, done=self._take_repairs, generation=self._generation)
+
+    def _take_repairs(self, timeline: Timeline) -> None:
+        if timeline is self._timeline:
+            self._refresh_projection()
 
     def _renew_plan(self, remake: Remake | None) -> None:
         plan: Plan | None = None

@@ -1,0 +1,100 @@
+"""Parts that dialogs share: sections, folded lists, banners. All text is shown as text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from ctxviewer.models.numbers import grouped
+from ctxviewer.models.preview import Section, Tone
+from ctxviewer.views import theme
+
+FIRST_LINES = 6
+
+
+def drawable(text: str) -> str:
+    """Text without lone surrogates, which Qt would drop silently."""
+    return text.encode("utf-16", "replace").decode("utf-16")
+
+
+def plain_label(text: str, look: str = "", parent: QWidget | None = None) -> QLabel:
+    """A label that wraps, can be selected and copied, and never reads text as markup."""
+    label = QLabel(drawable(text), parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+    if look:
+        label.setProperty("look", look)
+    return label
+
+
+def rule(parent: QWidget | None = None) -> QFrame:
+    """A hairline."""
+    line = QFrame(parent)
+    line.setProperty("look", "rule")
+    return line
+
+
+class SectionBox(QWidget):
+    """A heading and lines; more than six are behind *Show all*."""
+
+    def __init__(self, section: Section, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines = section.lines
+        look = theme.current()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(look.px(3))
+        heading = plain_label(section.title, "warning" if section.tone is Tone.WARNING else "heading", self)
+        layout.addWidget(heading)
+        self._text = plain_label("", "", self)
+        layout.addWidget(self._text)
+        self._more = QToolButton(self)
+        self._more.setProperty("look", "link")
+        self._more.setText(f"Show all {grouped(len(self._lines))}")
+        self._more.setAccessibleName(f"Show all {len(self._lines)} lines of {section.title}")
+        self._more.setToolTip("Show every line")
+        self._more.clicked.connect(self.show_all)
+        layout.addWidget(self._more)
+        self._show(len(self._lines) <= FIRST_LINES + 1)
+
+    @property
+    def shown_lines(self) -> tuple[str, ...]:
+        """Lines on the screen."""
+        return tuple(self._text.text().split("\n"))
+
+    def show_all(self, _checked: bool = False) -> None:
+        """Show the rest."""
+        self._show(everything=True)
+
+    def _show(self, everything: bool) -> None:
+        lines = self._lines if everything else self._lines[:FIRST_LINES]
+        self._text.setText(drawable("\n".join(f"•  {line}" for line in lines)))
+        self._more.setVisible(not everything)
+
+
+class Banner(QFrame):
+    """A sentence that must be seen, with the sign of how bad it is."""
+
+    def __init__(self, sentence: str, tone: Tone, hint: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        look = theme.current()
+        name = {Tone.PLAIN: "info", Tone.WARNING: "warning", Tone.ERROR: "error"}[tone]
+        color = "accent" if tone is Tone.PLAIN else name
+        self.setProperty("look", "notice")
+        self.setAccessibleName(sentence)
+        icon = QLabel(self)
+        side = look.px(16)
+        icon.setPixmap(look.icon(name, color).pixmap(QSize(side, side)))
+        words = QVBoxLayout()
+        words.setSpacing(look.px(2))
+        words.addWidget(plain_label(sentence, "", self))
+        if hint:
+            words.addWidget(plain_label(hint, "muted", self))
+        self.body = words
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.px(10), look.px(8), look.px(10), look.px(8))
+        row.setSpacing(look.px(8))
+        row.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)

@@ -1,0 +1,76 @@
+"""One line above the conversation while a what-if is looked at: what it is, what it saves, apply or drop it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.domain.plan import Plan
+from ctxviewer.models.numbers import grouped
+from ctxviewer.views import theme
+
+
+class PlanBar(QFrame):
+    """Hidden while there is no what-if."""
+
+    def __init__(self, actions: ActionSet, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("What-if")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._icon = QLabel(self)
+        self._words = QLabel(self)
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._apply = QPushButton("Apply…", self)
+        self._drop = QPushButton("Drop", self)
+        for button, name in ((self._apply, "act.apply"), (self._drop, "act.drop")):
+            button.setAccessibleName(actions[name].iconText())
+            button.clicked.connect(actions[name].trigger)
+        self._actions = actions
+        actions["act.apply"].changed.connect(self._follow)
+        self._row = QHBoxLayout(self)
+        self._row.addWidget(self._icon)
+        self._row.addWidget(self._words, 1)
+        self._row.addWidget(self._apply)
+        self._row.addWidget(self._drop)
+        theme.current().changed.connect(self._restyle)
+        self._restyle()
+        self._follow()
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return self._words.text()
+
+    def show_plan(self, plan: Plan | None) -> None:
+        """Name the what-if, or hide."""
+        self.setVisible(plan is not None)
+        if plan is None:
+            return
+        if plan.refusal:
+            words = f"What-if: {plan.title} · not possible: {plan.refusal}"
+        else:
+            saved = plan.characters_before - plan.characters_after
+            change = (
+                f"{grouped(abs(saved))} characters {'less' if saved >= 0 else 'more'}" if saved else "nothing saved"
+            )
+            words = f"What-if: {plan.title} · {change} · nothing is written yet"
+        self._words.setText(words)
+        self._words.setToolTip(words)
+
+    def _follow(self) -> None:
+        action = self._actions["act.apply"]
+        self._apply.setEnabled(action.isEnabled())
+        self._apply.setToolTip(action.toolTip())
+        self._drop.setToolTip(self._actions["act.drop"].toolTip())
+
+    def _restyle(self) -> None:
+        look = theme.current()
+        side = look.px(16)
+        self._icon.setPixmap(look.icon("decide", "accent").pixmap(QSize(side, side)))
+        self._row.setContentsMargins(look.px(10), look.px(5), look.px(8), look.px(5))
+        self._row.setSpacing(look.px(8))
+        ground, line = look.color("accent_ground").name(), look.color("accent").name()
+        self.setStyleSheet(f"PlanBar {{ background: {ground}; border: none; border-bottom: 1px solid {line}; }}")
