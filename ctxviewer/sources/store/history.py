@@ -41,6 +41,8 @@ class Ledger:
     def __init__(self, records: Sequence[Record], kept: Sequence[Intent] = ()) -> None:
         self.told: set[str] = set()
         """Digests of the damaged lines that were told."""
+        self.newest: Intent | None = None
+        """Of any action; it alone may have left helper files beside the task's files."""
         self._open: dict[str, Intent] = {}
         self._entries: dict[str, _Standing] = {}
         self._done: list[str] = []
@@ -49,9 +51,11 @@ class Ledger:
         for intent in kept:
             self._entries[intent.id] = _Standing(intent)
             self._open[intent.id] = intent
+            self.newest = intent
         for record in records:
             if isinstance(record, Intent):
                 self._open[record.id] = record
+                self.newest = record
                 if record.action is Action.COMMIT:
                     self._entries.setdefault(record.id, _Standing(record))
             else:

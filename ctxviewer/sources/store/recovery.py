@@ -42,7 +42,10 @@ class Recovery:
 
     def settle(self, ledger: Ledger) -> tuple[Recovered, ...]:
         """Decide and carry out what becomes of every pending intent."""
-        return tuple(self._settle(intent) for intent in ledger.pending)
+        found = tuple(self._settle(intent) for intent in ledger.pending)
+        if ledger.newest is not None:  # a crash between the mark and the cleaning up
+            self._remove_helpers(ledger.newest)
+        return found
 
     def tidy(self, ledger: Ledger, *, whole: bool) -> None:
         """Remove copies that are not needed any more, and folders of entries that were never begun.

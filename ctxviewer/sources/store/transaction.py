@@ -185,6 +185,7 @@ class Writer:
             with contextlib.suppress(OSError):  # a file system without second names: the backup is there too
                 os.link(work.target, work.kept)
                 work.is_kept = True
+        self._steps.inside("replacing", work.target)
         if move.new.exists or work.is_index:
             work.temp.replace(work.target)
         else:
