@@ -50,6 +50,17 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Inserted:
+    """A message that a strategy makes up: a boundary with a summary."""
+
+    before: int
+    """It is sent right before this stored message; `until` = behind the last."""
+    role: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Projection:
     """What one request sends of the stored messages.
 
@@ -68,7 +79,8 @@ class Projection:
     """The update in force by (message, block); it may be without effect on damaged blocks."""
     repairs: tuple[Repair, ...] = ()
     cuts: tuple[Cut, ...] = ()
-    """The hidden stretch split by the truncation that took it, in order; together they cover 2 … resume - 1."""
+    """Stretches that are not sent, in order: those of the deleted range, split by the truncation that took each part
+    (together they cover 2 … resume - 1), and the runs of `gone`."""
     request: int | None = None
     """The request's number; None for a plan and for 'now'."""
     exact: bool = True
@@ -78,6 +90,12 @@ class Projection:
     """Messages always sent: 2; 1 for tasks of versions 3.1 to 3.9.2, whose ranges start at 1."""
     repeated: tuple[int, ...] = ()
     """Messages sent a second time, behind the first pair: the reference does so for ranges that end below 1."""
+    gone: frozenset[int] = frozenset()
+    """Further stored messages that are not sent, anywhere in the history; only strategies that prune have any."""
+    gone_blocks: frozenset[tuple[int, int]] = frozenset()
+    """(message, block) of single stored blocks that are not sent although their message is."""
+    inserted: tuple[Inserted, ...] = ()
+    """Made-up messages that are sent in between, in order."""
     repairs_known: bool = True
     """False while `repairs` has not been looked for yet (it needs a pass over the history)."""
 
@@ -85,19 +103,21 @@ class Projection:
         """How stored message `message` stands to this request."""
         if message >= self.until:
             return Standing.LATER
-        if message < self.first_pair or message >= self.resume:
-            return Standing.SENT
-        return Standing.NOT_SENT
+        if message in self.gone or self.first_pair <= message < self.resume:
+            return Standing.NOT_SENT
+        return Standing.SENT
 
     @property
     def hidden(self) -> range:
-        """Numbers of the messages that are not sent, contiguous."""
+        """Numbers of the messages that the deleted range hides, contiguous; `gone` has the others."""
         return range(self.first_pair, max(self.first_pair, min(self.resume, self.until)))
 
     @property
     def sent_count(self) -> int:
         """How many stored messages are sent."""
-        return self.until - len(self.hidden)
+        hidden = self.hidden
+        others = sum(1 for message in self.gone if message not in hidden and message < self.until)
+        return self.until - len(hidden) - others
 
 
 class BlockChange(StrEnum):

@@ -58,12 +58,12 @@ class Restored:
         return None if self.deleted is UNDEFINED else parse_range(self.deleted)
 
 
-def kept_messages(history_length: int, entry: JsonObject) -> int:
+def kept_messages(history_length: int, entry: JsValue) -> int:
     """How many messages a restore to an entry keeps: its history index (0 if it has none) + 2.
 
     A negative sum counts from the end.
     """
-    index = entry.get("conversationHistoryIndex", UNDEFINED)
+    index = get(entry, "conversationHistoryIndex")
     end = to_integer(add(index if truthy(index) else 0, 2))
     if end < 0:
         return 0 if math.isinf(end) else max(history_length + int(end), 0)
@@ -99,13 +99,13 @@ def restore(
         return _with_error(before, err)
     index -= offset
     entry = ui_messages[index] if 0 <= index < len(ui_messages) else None
-    if not isinstance(entry, dict):
+    if not truthy(entry):
         return before
     try:
         keep = kept_messages(history_length, entry)
     except BrokenInputError as err:
         return _with_error(before, err)
-    deleted = entry.get("conversationHistoryDeletedRange", UNDEFINED)
+    deleted = get(entry, "conversationHistoryDeletedRange")
     removed = ui_messages[index + 1 :]
     try:
         totals = usage_totals(removed)

@@ -77,11 +77,9 @@ def usage_totals(entries: Sequence[Json]) -> UsageTotals:
     for entry in shown:
         if not isinstance(entry, dict) or entry.get("type") != "say" or entry.get("say") not in _WITH_USAGE:
             continue
-        values: Json | None = None
-        if entry["say"] == "api_req_started":
-            values = merged.get(map_key(entry.get("ts", UNDEFINED)))
-        if values is None:
-            values = _values(entry)
+        stamp = map_key(entry.get("ts", UNDEFINED))
+        is_merged = entry["say"] == "api_req_started" and stamp in merged
+        values = merged[stamp] if is_merged else _values(entry)
         if isinstance(values, dict):
             for name, known in counts.items():
                 value = values.get(name)

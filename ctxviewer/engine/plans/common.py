@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.ranges import Range
@@ -13,13 +11,6 @@ from ctxviewer.engine.cline.loaded import loaded
 from ctxviewer.engine.cline.savings import count_characters
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.timeline import Timeline
-
-UNREADABLE_CODES = frozenset({"messages-broken", "updates-broken", "timeline-broken"})
-
-
-def in_force(history: ContextHistory) -> Mapping[tuple[int, int], Update]:
-    """The newest update of every block."""
-    return history.in_force()
 
 
 def project_with(timeline: Timeline, deleted: Range | None, history: ContextHistory, until: int) -> Projection:
@@ -37,11 +28,6 @@ def characters(timeline: Timeline, projection: Projection, history: ContextHisto
     except BrokenInputError:
         return 0
     return int(total) if isinstance(total, (int, float)) and not isinstance(total, bool) and total == total else 0  # noqa: PLR0124 - NaN
-
-
-def last_request_ts(timeline: Timeline) -> int | None:
-    """Time of the last request: the stamp of updates made now, so that a later restore drops them (formats §9.8)."""
-    return timeline.requests[-1].ts if timeline.requests else None
 
 
 def refusal(timeline: Timeline) -> str:

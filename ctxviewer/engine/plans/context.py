@@ -1,4 +1,4 @@
-"""Truncate, optimise, and the full decision, on the task as it stands now."""
+"""Truncate, optimise, and the full decision, on the task as it stands or as it stood before any request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ctxviewer.engine.cline.truncation import Keep, next_range, resume_index
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import window_info
 from ctxviewer.engine.explain import api_of, decision_sentences, limit_words, optimization_sentence
-from ctxviewer.engine.plans.common import characters, last_request_ts, new_updates, project_with, refusal
+from ctxviewer.engine.plans.common import characters, new_updates, refusal
+from ctxviewer.engine.state import State, state_at
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.engine.words import grouped, plural, request_name, span
 
@@ -28,15 +29,16 @@ _KEEP_WORDS = {
 }
 
 
-def plan_truncate(timeline: Timeline, keep: Keep | str) -> Plan:
+def plan_truncate(timeline: Timeline, keep: Keep | str, number: int | None = None) -> Plan:
     """Let the deleted range grow as the rules do for `keep`, with the truncation notice on message 1.
 
-    ValueError for a word that is no mode.
+    `number` None = now; else a what-if before that request. ValueError for a word that is no mode, IndexError for no
+    such request.
     """
     keep = Keep(keep)
-    messages = timeline.snapshot.messages
-    deleted = timeline.snapshot.range_now
-    start = _start(timeline, PlanKind.TRUNCATE, f"Truncate ({keep})", {"keep": str(keep)})
+    state = state_at(timeline, number)
+    messages, deleted = state.messages, state.deleted_range
+    start = _start(state, PlanKind.TRUNCATE, f"Truncate ({keep})", {"keep": str(keep)})
     if start.refusal and not timeline.snapshot.has_messages:
         return start
     fresh = next_range(messages, deleted, keep)
@@ -44,64 +46,65 @@ def plan_truncate(timeline: Timeline, keep: Keep | str) -> Plan:
     if fresh.end < first or fresh.end >= len(messages):
         words = f"The mode {keep} would set the range {fresh}, which leaves out nothing more."
         return replace(start, refusal=start.refusal or words)
-    noticed = with_truncation_notice(timeline.history, last_request_ts(timeline))
+    noticed = with_truncation_notice(state.history, state.timestamp)
     steps = [
         Step(
             f"{str(keep).capitalize()} of {plural(len(messages) - first, 'remaining message')}: "
             f"messages {Range(first, fresh.end)} go ({_KEEP_WORDS[keep]}).",
-            project_with(timeline, fresh, timeline.history, len(messages)),
+            state.project(fresh, state.history),
             {"remaining": len(messages) - first, "first": first, "last": fresh.end},
             tuple((number, None) for number in range(first, fresh.end + 1)),
         )
     ]
-    if noticed is not timeline.history:
-        steps.append(_notice_step(timeline, fresh, noticed))
-    plan = _finish(timeline, start, steps, fresh, noticed)
+    if noticed is not state.history:
+        steps.append(_notice_step(state, fresh, noticed))
+    plan = _finish(state, start, steps, fresh, noticed)
     return replace(plan, title=f"Truncate to {keep} (messages {Range(first, fresh.end)})")
 
 
-def plan_optimize(timeline: Timeline) -> Plan:
-    """Replace the older copies of files that are read more than once; the range stays."""
-    start = _start(timeline, PlanKind.OPTIMIZE, "Optimise file reads", {})
+def plan_optimize(timeline: Timeline, number: int | None = None) -> Plan:
+    """Replace the older copies of files that are read more than once; the range stays. `number` as in plan_truncate."""
+    state = state_at(timeline, number)
+    start = _start(state, PlanKind.OPTIMIZE, "Optimise file reads", {})
     if not timeline.snapshot.has_messages:
         return start
-    deleted = timeline.snapshot.range_now
+    deleted = state.deleted_range
     try:
-        result = optimize_file_reads(timeline.snapshot.messages, deleted, timeline.history, last_request_ts(timeline))
+        result = optimize_file_reads(state.messages, deleted, state.history, state.timestamp)
     except BrokenInputError as err:
         return replace(start, refusal=f"The rules fail on this history: {err.sentence}")
     if not result.changed:
         words = "No file is in the conversation twice after the deleted range, so there is nothing to replace."
         return replace(start, refusal=start.refusal or words)
-    steps = _read_steps(timeline, result, deleted)
+    steps = _read_steps(state, result)
     steps.append(Step(optimization_sentence(result), steps[-1].after, _savings_numbers(result)))
-    plan = _finish(timeline, start, steps, deleted, result.history)
+    plan = _finish(state, start, steps, deleted, result.history)
     files = len({read.path for read in result.replaced})
     return replace(plan, title=f"Optimise reads of {plural(files, 'file')}")
 
 
-def plan_decide(timeline: Timeline, window: float | None = None, total: float | None = None) -> Plan:
-    """What the agent would do before its next request, for a window and a total of the last request (both tokens).
+def plan_decide(
+    timeline: Timeline, window: float | None = None, total: float | None = None, number: int | None = None
+) -> Plan:
+    """What the agent would do before a request, for a window and a total of the one before it (both tokens).
 
-    None = the model's window, the last reported total.
+    None = the model's window, the last reported total. `number` as in plan_truncate.
     """
+    state = state_at(timeline, number)
     snapshot = timeline.snapshot
-    start = _start(timeline, PlanKind.DECIDE, "What the agent would do now", {"window": window})
+    start = _start(state, PlanKind.DECIDE, "What the agent would do now", {"window": window})
     if not snapshot.has_messages:
         return start
     info = window_info(api_of(snapshot.model, window))
     name = "the given total is"
     if total is None:
-        reported = [request for request in timeline.requests if request.usage_reported]
-        if not reported:
-            return replace(start, refusal="No request has reported its size, so there is nothing to compare.")
-        total = reported[-1].usage.total
-        name = f"{request_name(reported[-1].number)} reported"
-    deleted = snapshot.range_now
+        total = state.total
+        if total is None or state.total_request is None:
+            return replace(start, refusal="No request before has reported its size, so there is nothing to compare.")
+        name = f"{request_name(state.total_request)} reported"
+    deleted = state.deleted_range
     try:
-        decision = decide(
-            snapshot.messages, info, deleted, timeline.history, total=total, timestamp=last_request_ts(timeline)
-        )
+        decision = decide(state.messages, info, deleted, state.history, total=total, timestamp=state.timestamp)
     except BrokenInputError as err:
         return replace(start, refusal=f"The rules fail on this history: {err.sentence}")
     over = decision.verdict is not Verdict.WITHIN_LIMIT
@@ -115,24 +118,27 @@ def plan_decide(timeline: Timeline, window: float | None = None, total: float | 
         )
     optimization = decision.optimization
     if optimization is not None and optimization.changed:
-        steps.extend(_read_steps(timeline, optimization, deleted))
-    sentences = decision_sentences(decision, len(snapshot.messages))
+        steps.extend(_read_steps(state, optimization))
+    sentences = decision_sentences(decision, state.until)
     if optimization is not None:
         steps.append(Step(sentences[0], steps[-1].after, _savings_numbers(optimization)))
     if decision.verdict is Verdict.TRUNCATED and optimization is not None:
         fresh = decision.range_after
-        after = project_with(timeline, fresh, optimization.history, len(snapshot.messages))
+        after = state.project(fresh, optimization.history)
         touched = tuple((number, None) for number in after.hidden if number >= resume_index(deleted))
         steps.append(Step(sentences[1], after, {"range": span(fresh)}, touched))
         if decision.notice_added and fresh is not None:
-            steps.append(_notice_step(timeline, fresh, decision.history_after))
-    return _finish(timeline, start, steps, decision.range_after, decision.history_after)
+            steps.append(_notice_step(state, fresh, decision.history_after))
+    return _finish(state, start, steps, decision.range_after, decision.history_after)
 
 
-def _start(timeline: Timeline, kind: PlanKind, title: str, settings: dict[str, str | float | None]) -> Plan:
+def _start(state: State, kind: PlanKind, title: str, settings: dict[str, str | float | None]) -> Plan:
     """A plan without steps; refused already if nothing on this task can be applied."""
-    snapshot = timeline.snapshot
-    now = timeline.projection(None)
+    snapshot = state.timeline.snapshot
+    now = state.projection
+    earlier = (
+        "" if state.request is None else f"This is a what-if before {request_name(state.request)}, not the present."
+    )
     return Plan(
         kind=kind,
         title=title,
@@ -142,15 +148,15 @@ def _start(timeline: Timeline, kind: PlanKind, title: str, settings: dict[str, s
         after=now,
         steps=(),
         effects=Effects(),
-        refusal=refusal(timeline),
+        refusal=refusal(state.timeline) or earlier,
         settings=dict(settings),
     )
 
 
-def _finish(timeline: Timeline, start: Plan, steps: list[Step], deleted: Range | None, history: ContextHistory) -> Plan:
-    stored = len(timeline.snapshot.messages)
-    after = project_with(timeline, deleted, history, stored)
-    added = new_updates(timeline.history, history)
+def _finish(state: State, start: Plan, steps: list[Step], deleted: Range | None, history: ContextHistory) -> Plan:
+    timeline = state.timeline
+    after = state.project(deleted, history)
+    added = new_updates(state.history, history)
     warnings = list(start.warnings)
     if timeline.requests and timeline.requests[-1].state == "running":
         warnings.append("The last request is still running, or was left unfinished.")
@@ -160,25 +166,24 @@ def _finish(timeline: Timeline, start: Plan, steps: list[Step], deleted: Range |
         steps=tuple(steps),
         effects=Effects(
             updates_text=history.dump() if added else None,
-            set_range=deleted != timeline.snapshot.range_now,
+            set_range=deleted != state.deleted_range,
             deleted_range=deleted,
         ),
         added_updates=added,
-        characters_before=characters(timeline, start.before, timeline.history),
+        characters_before=characters(timeline, start.before, state.history),
         characters_after=characters(timeline, after, history),
         warnings=tuple(warnings),
     )
 
 
-def _notice_step(timeline: Timeline, deleted: Range, history: ContextHistory) -> Step:
-    after = project_with(timeline, deleted, history, len(timeline.snapshot.messages))
-    return Step("The truncation notice is put on message 1.", after, {}, ((1, 0),))
+def _notice_step(state: State, deleted: Range, history: ContextHistory) -> Step:
+    return Step("The truncation notice is put on message 1.", state.project(deleted, history), {}, ((1, 0),))
 
 
-def _read_steps(timeline: Timeline, result: Optimization, deleted: Range | None) -> list[Step]:
+def _read_steps(state: State, result: Optimization) -> list[Step]:
     """One step per replaced copy; the projection after it holds the updates of the steps so far."""
-    until = len(timeline.snapshot.messages)
-    updates = dict(timeline.history.in_force())
+    timeline, deleted, until = state.timeline, state.deleted_range, state.until
+    updates = dict(state.history.in_force())
     finals = result.history.in_force()
     steps: list[Step] = []
     projection: Projection = timeline.project(deleted, updates, until)
