@@ -197,11 +197,13 @@ def run_notices(given: dict) -> dict:
 
 def run_rollback(given: dict) -> dict:
     history = ContextHistory.parse(given["context_history"])
-    return {
-        "results": [
-            {"timestamp": time, "written": history.without_later_than(time).dump()} for time in given["timestamps"]
-        ]
-    }
+    results = []
+    for time in given["timestamps"]:
+        try:
+            results.append({"timestamp": time, "written": history.without_later_than(time).dump()})
+        except BrokenInputError:
+            results.append({"timestamp": time, "throws": True})
+    return {"results": results}
 
 
 def run_subagent(given: dict) -> dict:
