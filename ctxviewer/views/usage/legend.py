@@ -1,0 +1,143 @@
+"""The line above the graph: what the colours and marks mean, and the numbers of the chosen request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from ctxviewer.models.marks import Mark
+from ctxviewer.models.numbers import grouped, short_tokens
+from ctxviewer.models.usage import SERIES
+from ctxviewer.views import theme
+from ctxviewer.views.usage.bars import swatch
+from ctxviewer.views.usage.lanes import ICONS
+from ctxviewer.views.usage.state import Picture
+
+LEAD = "tokens per request, reported:"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that the legend explains."""
+
+    words: str
+    part: int | None = None
+    """A part of the bars,"""
+    mark: Mark | None = None
+    """or a mark, or neither."""
+
+
+class Legend(QWidget):
+    """Paints what fits: the series first, then the marks that occur, then the lead; all of it is in the tooltip."""
+
+    def __init__(self, picture: Picture, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._picture = picture
+        self.restyle()
+
+    def sizeHint(self) -> QSize:
+        return QSize(100, theme.current().px(20))
+
+    def restyle(self) -> None:
+        """Take sizes from the theme."""
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def refresh(self) -> None:
+        """The picture changed."""
+        everything = [entry.words for entry in self.entries(marks=True)]
+        self.setToolTip(f"{LEAD} {', '.join(everything)}\n{self.readout()}")
+        self.update()
+
+    def entries(self, *, marks: bool) -> list[Entry]:
+        """The series from the bottom of a bar up, and the marks that occur in this task."""
+        found = [Entry(name, part=part) for part, name in enumerate(SERIES)]
+        if marks:
+            present = {*self._picture.events.kinds.tolist(), *self._picture.checkpoints.kinds[:1].tolist()}
+            found += [Entry(mark.word, mark=mark) for mark in sorted(Mark, reverse=True) if mark in present]
+        return found
+
+    def readout(self) -> str:
+        """The chosen request, or the newest when the graph follows the task."""
+        stacks, selected = self._picture.stacks, self._picture.selected
+        if not len(stacks):
+            return ""
+        number = len(stacks) - 1 if selected is None else selected
+        if not 0 <= number < len(stacks):
+            return ""
+        name = f"request {number + 1:,}" if selected is not None else f"newest: request {number + 1:,}"
+        if not stacks.known[number]:
+            return f"{name} · no numbers reported"
+        total, window = float(stacks.totals[number]), self._picture.window
+        share = f" · {total / window:.0%} of {short_tokens(window)}" if window > 0 else ""
+        return f"{name} · {grouped(total)} reported{share}"
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        look = theme.current()
+        painter = QPainter(self)
+        font, strong = look.ui_font(size=11), look.ui_font(size=11, bold=True)
+        readout = self.readout()
+        taken = QFontMetrics(strong).horizontalAdvance(readout) + look.px(16)
+        room = self.width() - taken
+        pick = self._choose(font, room)
+        if pick is None:  # too narrow for both: the colours' names are in the tooltip
+            room, pick = self.width(), []
+        lead, entries = (LEAD in pick, [entry for entry in pick if isinstance(entry, Entry)])
+        painter.setFont(font)
+        painter.setPen(look.color("muted"))
+        x = float(look.px(8))
+        if lead:
+            x = self._words(painter, x, LEAD) + look.px(8)
+        for entry in entries:
+            x = self._entry(painter, x, entry)
+        painter.setFont(strong)
+        painter.setPen(look.color("text"))
+        box = QRectF(look.px(8), 0, self.width() - look.px(16), self.height())
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        elided = painter.fontMetrics().elidedText(readout, Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, flags, elided)
+        painter.end()
+
+    def _choose(self, font: QFont, room: float) -> list[Entry | str] | None:
+        """The most that fits into `room` pixels; None when not even the series do."""
+        metrics, look = QFontMetrics(font), theme.current()
+        side = look.px(14)
+
+        def width(entries: list[Entry]) -> float:
+            return sum(side + metrics.horizontalAdvance(entry.words) + look.px(16) for entry in entries) + look.px(8)
+
+        full, series = self.entries(marks=True), self.entries(marks=False)
+        lead = metrics.horizontalAdvance(LEAD) + look.px(8)
+        choices: tuple[tuple[list[Entry | str], float], ...] = (
+            ([LEAD, *full], lead + width(full)),
+            ([*full], width(full)),
+            ([*series], width(series)),
+        )
+        return next((entries for entries, needed in choices if needed <= room), None)
+
+    def _entry(self, painter: QPainter, x: float, entry: Entry) -> float:
+        look = theme.current()
+        if entry.part is not None:
+            side = look.px(9)
+            ratio = self.devicePixelRatioF()
+            image = swatch(entry.part, round(side * ratio), look)
+            image.setDevicePixelRatio(ratio)
+            top = (self.height() - side) // 2
+            painter.drawImage(QRectF(x, top, side, side), image)
+            if look.doubles_patterns:
+                painter.drawRect(QRectF(x, top, side, side))
+            x += side + look.px(4)
+        elif entry.mark is not None:
+            side = look.px(14)
+            name, color = ICONS[entry.mark]
+            look.icon(name, color).paint(painter, round(x), (self.height() - side) // 2, side, side)
+            x += side + look.px(1)
+        return self._words(painter, x, entry.words) + look.px(12)
+
+    def _words(self, painter: QPainter, x: float, words: str) -> float:
+        width = painter.fontMetrics().horizontalAdvance(words)
+        painter.drawText(QRectF(x, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words)
+        return x + width
