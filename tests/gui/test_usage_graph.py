@@ -8,8 +8,6 @@ import weakref
 from dataclasses import replace
 
 import pytest
-from helpers.talk import talk
-from helpers.usage import UsageTask, checkpoint, event, request
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QToolTip
@@ -20,6 +18,8 @@ from ctxviewer.models.marks import Mark
 from ctxviewer.views import theme
 from ctxviewer.views.theme import Choice
 from ctxviewer.views.usage import UsageGraph
+from helpers.talk import talk
+from helpers.usage import UsageTask, checkpoint, event, request
 
 WINDOW, LIMIT = 200_000, 160_000
 

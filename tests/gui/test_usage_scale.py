@@ -1,5 +1,7 @@
 """Pixels and numbers at the axes of the usage graph."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +55,7 @@ def test_tokens_are_short():
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
 def test_labels_are_moved_apart_and_stay_inside(wanted):
     placed = spread(sorted(wanted), 12, -10, 110)
-    assert all(b - a >= 12 - 1e-6 for a, b in zip(placed, placed[1:], strict=False))
+    assert all(b - a >= 12 - 1e-6 for a, b in pairwise(placed))
     assert placed[-1] <= 104 + 1e-6
     assert placed[0] >= -4 - 1e-6
 

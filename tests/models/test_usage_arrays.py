@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.talk import talk
-from helpers.usage import request, requests
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxviewer.domain.plan import Effects, Plan, PlanKind
 from ctxviewer.domain.request import RequestState, Usage
 from ctxviewer.models.usage import EMPTY, columns, levels, request_sentence, stack, summary, what_if
+from helpers.talk import talk
+from helpers.usage import request, requests
 
 
 def test_parts_are_stacked_from_input_to_output():

@@ -1,12 +1,12 @@
 """Marks above the graph: where they stand and how they share the pixels."""
 
 import numpy as np
-from helpers.usage import checkpoint, event
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxviewer.domain.request import CheckpointKind
 from ctxviewer.models.marks import EMPTY_LANE, Lane, Mark, checkpoint_lane, event_lane, group_sentence, groups
+from helpers.usage import checkpoint, event
 
 
 def test_events_stand_over_the_request_they_first_hold_for():
