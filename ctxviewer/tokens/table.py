@@ -99,6 +99,14 @@ class TokenTable:
         blocks = self._messages[number] if 0 <= number < len(self._messages) else None
         return None if blocks is None or not 0 <= block < len(blocks) else blocks[block].tokens
 
+    def stretch(self, first: int, last: int) -> int | None:
+        """Tokens of messages `first` to `last`, both inclusive, as stored; None if one is not counted or not there."""
+        if not 0 <= first <= last < len(self._messages):
+            return 0 if last < first else None
+        tokens, _, known = self._prefixes
+        all_known = known[last + 1] - known[first] == last + 1 - first
+        return int(tokens[last + 1] - tokens[first]) if all_known else None
+
     def update(self, text: str) -> int | None:
         """Tokens of a replacement text, None if it is not counted yet."""
         return self._updates.get(text)

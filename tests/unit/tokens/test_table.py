@@ -199,6 +199,19 @@ def test_a_table_that_is_partly_counted_says_so():
     assert TokenTable().sums(projection(0)) == TokenSums(0, 0, 0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "tokens"),
+    [(0, 5, 111_111), (2, 3, 1_100), (4, 4, 10_000), (3, 2, 0), (0, 6, None), (-1, 2, None), (6, 6, None)],
+)
+def test_a_stretch_is_summed_with_both_ends(first: int, last: int, tokens: int | None):
+    assert table(*SIX).stretch(first, last) == tokens
+
+
+def test_a_stretch_with_an_uncounted_message_has_no_sum():
+    counts = TokenTable(3).with_messages({0: (BlockCount(5, 5, 0, ""),), 2: (BlockCount(7, 7, 0, ""),)})
+    assert (counts.stretch(0, 0), counts.stretch(2, 2), counts.stretch(0, 2)) == (5, 7, None)
+
+
 def test_a_table_follows_a_task_that_grows_is_cut_or_is_rewritten():
     counts = table(*SIX)
     grown = counts.resized(8)
