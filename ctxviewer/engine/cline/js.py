@@ -158,7 +158,10 @@ def to_string(value: JsValue) -> str:
     if isinstance(value, (int, float)):
         return number_text(value)
     if isinstance(value, list):
-        return ",".join("" if item is None else to_string(item) for item in value)
+        try:
+            return ",".join("" if item is None else to_string(item) for item in value)
+        except RecursionError as err:
+            raise failed("lists are nested too deeply") from err
     if isinstance(value, dict):
         if "toString" in value:
             raise failed("an object cannot be turned into text")

@@ -65,15 +65,15 @@ def paired(ids: list[JsValue], content: list[Json]) -> tuple[list[Json], tuple[C
     missing = [call for key, call in wanted.items() if key not in results]
     if not disordered and not missing:
         return None
-    dropped = [block["tool_use_id"] for key, block in results.items() if key not in wanted]
     front: list[Json] = [results.get(map_key(call)) or _made_up(call) for call in ids]
     changes = []
     if missing:
         changes.append(Change(RepairKind.ADDED, tuple(id_text(call) for call in missing)))
     if disordered and _moved(front, content):
         changes.append(Change(RepairKind.MOVED, tuple(id_text(call) for call in ids if map_key(call) in results)))
-    if dropped or _repeated(content, results):
-        changes.append(Change(RepairKind.DROPPED, tuple(id_text(call) for call in dropped)))
+    dropped = _dropped(content, front)
+    if dropped:
+        changes.append(Change(RepairKind.DROPPED, dropped))
     return front + others, tuple(changes)
 
 
@@ -106,11 +106,14 @@ def _moved(front: list[Json], content: list[Json]) -> bool:
     return len(present) > len(content) or any(block is not content[at] for at, block in enumerate(present))
 
 
-def _repeated(content: list[Json], results: dict[Hashable, JsonObject]) -> bool:
-    """Whether the content has more results with an id than different ids."""
-    count = sum(
-        1
+def _dropped(content: list[Json], front: list[Json]) -> tuple[str, ...]:
+    """Ids of the results that do not come back: for unknown calls, or followed by another for the same call."""
+    kept = {id(block) for block in front}
+    return tuple(
+        id_text(block["tool_use_id"])
         for block in content
-        if isinstance(block, dict) and block.get("type") == "tool_result" and truthy(block.get("tool_use_id"))
+        if isinstance(block, dict)
+        and block.get("type") == "tool_result"
+        and truthy(block.get("tool_use_id"))
+        and id(block) not in kept
     )
-    return count > len(results)

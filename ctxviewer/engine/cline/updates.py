@@ -148,8 +148,18 @@ class ContextHistory:
                             yield update
 
     def in_force(self) -> dict[tuple[int, int], Update]:
-        """The newest update by (message, block), among those that make sense."""
-        return {(update.message, update.block): update for update in self.updates()}
+        """The newest update by (message, block). A newest one that makes no sense hides the older ones."""
+        found: dict[tuple[int, int], Update] = {}
+        for entry in self.entries.values():
+            message = as_int(_json(entry.key))
+            for updates in entry.blocks.values():
+                block, changes = as_int(_json(updates.key)), updates.changes
+                if message is None or block is None or not isinstance(changes, list) or not changes:
+                    continue
+                newest = _flat(message, block, entry.edit_type, changes[-1], len(changes) - 1)
+                if newest is not None and message >= 0 and block >= 0:
+                    found[message, block] = newest
+        return found
 
     def __bool__(self) -> bool:
         return bool(self.entries)
