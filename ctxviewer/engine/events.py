@@ -114,16 +114,19 @@ def _range_change(
     after = entry.deleted_range
     length = (entry.last_message if entry.last_message is not None else -1) + 1
     keep = _keep_of(snapshot, before, after, length)
+    shrunk = rolled_back or _end(after) < _end(before)
     first = next(
-        (k for k in range(max(request, 0), len(moments)) if _end(moments[k].deleted_range) == _end(after)),
+        (
+            k
+            for k in range(max(request, 0), len(moments))
+            if _end(moments[k].deleted_range) == _end(after)
+            or (not shrunk and _end(moments[k].deleted_range) > _end(after))
+        ),
         None,
     )
     previous = snapshot.requests[first - 1].ts if first else 0
     updates = by_time.between(previous - 1, entry.ts)
-    if rolled_back or _end(after) < _end(before):
-        kind = EventKind.ROLLBACK
-    else:
-        kind = _kind_of(snapshot, entry, since_request, updates)
+    kind = EventKind.ROLLBACK if shrunk else _kind_of(snapshot, entry, since_request, updates)
     sentence = _sentence(kind, before, after, keep)
     return Event(kind, first, entry.ts, sentence, before, after, _notices(updates), keep, length, entry.index)
 

@@ -83,8 +83,17 @@ def explain(timeline: Timeline, number: int | None, window: float | None = None)
         )
         decision = _decision(timeline, number, info, total, doubts)
         if decision is not None:
+            repeat = _repeat(timeline, number, info, decision)
             sentences.extend(decision_sentences(decision, moment.until))
-            _compare(timeline, number, decision, events, doubts)
+            if repeat is not None:
+                sentences.append(
+                    "That was an earlier attempt, removed when the task was resumed. At the same total the decision "
+                    "was made once more."
+                )
+                sentences.extend(decision_sentences(repeat, moment.until))
+                decision = repeat
+            attempts = repeat is not None or request.range_before != timeline.moments[number - 1].deleted_range
+            _compare(timeline, number, decision, events, doubts, several=attempts)
     else:
         sentences.append(
             f"{request_name(number - 1).capitalize()} reported {grouped(total)} tokens, below the limit of "
@@ -92,7 +101,12 @@ def explain(timeline: Timeline, number: int | None, window: float | None = None)
         )
         for event in events:
             sentences.append(event.sentence + ".")
-            if event.kind in {EventKind.TRUNCATE, EventKind.OPTIMIZE} and timeline.snapshot.has_timeline:
+            if event.kind is EventKind.TRUNCATE and event.keep.startswith("quarter"):
+                sentences.append(
+                    "A cut that keeps a quarter, at a total below the limit, is what follows when the provider "
+                    "refuses a request as too large."
+                )
+            elif event.kind in {EventKind.TRUNCATE, EventKind.OPTIMIZE} and timeline.snapshot.has_timeline:
                 doubts.append(
                     "By the rules nothing would have been done at this total. Likely the window was another one, "
                     "or a request in between was removed when the task was resumed."
@@ -193,7 +207,35 @@ def _decision(timeline: Timeline, number: int, info: WindowInfo, total: float, d
         return None
 
 
-def _compare(timeline: Timeline, number: int, decision: Decision, events: tuple[Event, ...], doubts: list[str]) -> None:
+def _repeat(timeline: Timeline, number: int, info: WindowInfo, first: Decision) -> Decision | None:
+    """The decision made again on top of `first`, if only that leads to the recorded range; None if not.
+
+    When a task is resumed, a request that was in flight is deleted from the timeline, but what its management did
+    stays; the next request meets the same total and decides anew.
+    """
+    recorded = timeline.moments[number].deleted_range
+    if recorded == first.range_after:
+        return None
+    messages = Prefix(timeline.snapshot.messages, timeline.moments[number].until)
+    try:
+        again = decide(
+            messages, info, first.range_after, first.history_after, total=first.total, timestamp=first.timestamp
+        )
+    except BrokenInputError:
+        return None
+    return again if again.range_after == recorded else None
+
+
+def _compare(
+    timeline: Timeline,
+    number: int,
+    decision: Decision,
+    events: tuple[Event, ...],
+    doubts: list[str],
+    *,
+    several: bool,
+) -> None:
+    """Add what does not fit the rules. With several attempts at one request, updates of all of them share a time."""
     recorded = timeline.moments[number].deleted_range
     if recorded != decision.range_after:
         what = ", ".join(event.sentence for event in events) or "no event"
@@ -204,7 +246,7 @@ def _compare(timeline: Timeline, number: int, decision: Decision, events: tuple[
     stamp = timeline.requests[number - 1].ts
     by_rules = {update.message for update in decision.history_after.updates() if update.timestamp == stamp}
     stored = {update.message for update in timeline.updates if update.timestamp == stamp}
-    if by_rules != stored and recorded == decision.range_after:
+    if by_rules != stored and recorded == decision.range_after and not several:
         doubts.append(
             f"By the rules {plural(len(by_rules), 'message')} would carry an update made now; "
             f"recorded are {len(stored)}."
