@@ -331,9 +331,9 @@ def test_a_file_behind_a_symbolic_link_is_found_by_the_sweep(bench: Bench) -> No
 
 
 def test_another_task_takes_over_and_the_old_one_is_silent(bench: Bench) -> None:
-    ear = bench.follow_task()
     second = bench.root / "tasks" / "1764900000000"
     second.mkdir()
+    ear = bench.follow_task()
     bench.open[0].watch_task(second, [])
     ear.next(EventKind.TASK_TOUCHED, second)
     bench.save(text="[11]")
