@@ -32,9 +32,9 @@ from ctxviewer.engine.timeline import Timeline
 from ctxviewer.exports.plan_report import Estimate, FileLine, plan_json, plan_text
 from ctxviewer.exports.report import finding_lines, report, report_text, task_json, tasks_json, tasks_text
 from ctxviewer.exports.values import SCHEMA, finding_json
-from ctxviewer.sources import registry
+from ctxviewer.sources import discover, registry
 from ctxviewer.sources.change import Change
-from ctxviewer.sources.places import data_dir
+from ctxviewer.sources.own_data import data_dir
 from ctxviewer.sources.store.store import Store
 from ctxviewer.sources.store.values import Outcome
 from ctxviewer.tokens import TokenTable, count_message, count_updates, encoding_for, load_counter
@@ -268,7 +268,8 @@ def _target(snapshot: Snapshot, args: argparse.Namespace) -> Checkpoint:
     points = [point for point in snapshot.checkpoints if point.kind is not CheckpointKind.MESSAGE]
     if not 1 <= args.checkpoint <= len(points):
         raise UsageError(f"there is no checkpoint {args.checkpoint}; the task has {len(points)}, counted from 1")
-    return points[args.checkpoint - 1]
+    point: Checkpoint = points[args.checkpoint - 1]
+    return point
 
 
 def _show_plan(timeline: Timeline, plan: Plan, args: argparse.Namespace, terminal: Terminal) -> Change | None:
@@ -400,7 +401,7 @@ def _history(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
-    tasks = _find(args.path) if args.path else registry.find_tasks()
+    tasks = _find(args.path) if args.path else discover.find_tasks()
     found: list[Json] = []
     worst = DONE
     for task in tasks:
