@@ -190,7 +190,12 @@ def _tokens(text: str) -> int:
 
 
 def _find(path: str) -> tuple[TaskRef, ...]:
-    return registry.open_path(Path(path))
+    try:
+        return registry.open_path(Path(path))
+    except UnreadableTaskError:
+        raise
+    except CtxError as err:
+        raise UnreadableTaskError(err.sentence, hint=err.hint, place=err.place) from err
 
 
 def _one(path: str) -> TaskRef:
@@ -268,8 +273,8 @@ def _target(snapshot: Snapshot, args: argparse.Namespace) -> Checkpoint:
     points = [point for point in snapshot.checkpoints if point.kind is not CheckpointKind.MESSAGE]
     if not 1 <= args.checkpoint <= len(points):
         raise UsageError(f"there is no checkpoint {args.checkpoint}; the task has {len(points)}, counted from 1")
-    point: Checkpoint = points[args.checkpoint - 1]
-    return point
+    chosen: Checkpoint = points[args.checkpoint - 1]
+    return chosen
 
 
 def _show_plan(timeline: Timeline, plan: Plan, args: argparse.Namespace, terminal: Terminal) -> Change | None:

@@ -25,7 +25,7 @@ from ctxviewer.engine.cline.totals import task_totals, usage_totals
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.plans.common import characters, has_file, project_with, refusal
 from ctxviewer.engine.timeline import Timeline, history_of
-from ctxviewer.engine.words import plural, span
+from ctxviewer.engine.words import plural, request_name, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _empty(timeline: Timeline, target: Checkpoint) -> Plan:
     now = timeline.projection(None)
     return Plan(
         kind=PlanKind.ROLLBACK,
-        title=f"Roll back to {target.title}",
+        title=f"Roll back to {_name(target)}",
         task_id=snapshot.task.task_id,
         generation=snapshot.generation,
         before=now,
@@ -102,6 +102,16 @@ def _empty(timeline: Timeline, target: Checkpoint) -> Plan:
         effects=Effects(),
         refusal=refusal(timeline),
         settings={"ui_index": target.ui_index, "ts": target.ts},
+    )
+
+
+def _name(target: Checkpoint) -> str:
+    """'checkpoint after request 10', 'message 20'."""
+    title = target.title[:1].lower() + target.title[1:]
+    return (
+        title
+        if target.request is None or title.startswith("message")
+        else f"{title} after {request_name(target.request)}"
     )
 
 
