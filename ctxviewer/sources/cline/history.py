@@ -1,0 +1,102 @@
+"""Facts of API messages that can be had without decoding their contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ctxviewer.domain.json import JsonObject, as_int, as_text
+from ctxviewer.sources.rawjson import decode
+from ctxviewer.sources.rawlog import RawLog
+
+_USER = b'{"role":"user",'
+_ASSISTANT = b'{"role":"assistant",'
+_TAIL = 2_000
+"""The facts behind the content of an answer fit into so many bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model by the names in the file; '' where it does not say."""
+
+    model_id: str = ""
+    provider_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """What an assistant message says about its request."""
+
+    model: Model
+    tokens: JsonObject
+    """`metrics.tokens`: prompt, completion, cached; empty when absent."""
+    cost: float | None
+    ts: int
+
+
+class _Role(msgspec.Struct):
+    role: Any = None
+
+
+class _Answer(msgspec.Struct):
+    modelInfo: Any = None  # noqa: N815 - the file's name
+    metrics: Any = None
+    ts: Any = None
+
+
+_ROLE = msgspec.json.Decoder(_Role)
+_ANSWER = msgspec.json.Decoder(_Answer)
+_NOTHING = AnswerFacts(Model(), {}, None, 0)
+
+
+def roles_of(log: RawLog) -> tuple[str, ...]:
+    """The role of every message, '' where there is none."""
+    return tuple(_roles(log))
+
+
+def _roles(log: RawLog) -> Iterable[str]:
+    for number in range(len(log)):
+        raw = log.view(number)
+        head = bytes(raw[: len(_ASSISTANT)])
+        if head.startswith(_USER):
+            yield "user"
+        elif head == _ASSISTANT:
+            yield "assistant"
+        else:
+            yield _role(raw)
+
+
+def _role(raw: memoryview) -> str:
+    try:
+        return as_text(_ROLE.decode(raw).role)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        value = decode(raw)
+        return as_text(value.get("role")) if isinstance(value, dict) else ""
+
+
+def answer_facts(log: RawLog, number: int) -> AnswerFacts:
+    """Model, metrics and time of one message."""
+    raw = log.view(number)
+    tail = bytes(raw[-_TAIL:])
+    if b'"modelInfo"' not in tail and b'"metrics"' not in tail and b'"ts"' not in tail:
+        return _NOTHING
+    try:
+        found = _ANSWER.decode(raw)
+        model, metrics, ts = found.modelInfo, found.metrics, found.ts
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        value = decode(raw)
+        if not isinstance(value, dict):
+            return _NOTHING
+        model, metrics, ts = value.get("modelInfo"), value.get("metrics"), value.get("ts")
+    model = model if isinstance(model, dict) else {}
+    metrics = metrics if isinstance(metrics, dict) else {}
+    tokens, cost = metrics.get("tokens"), metrics.get("cost")
+    return AnswerFacts(
+        Model(as_text(model.get("modelId")), as_text(model.get("providerId"))),
+        tokens if isinstance(tokens, dict) else {},
+        float(cost) if isinstance(cost, (int, float)) and not isinstance(cost, bool) else None,
+        as_int(ts) or 0,
+    )

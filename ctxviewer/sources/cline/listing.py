@@ -1,0 +1,166 @@
+"""The tasks of a storage root: from its index and the names in `tasks`, without reading the tasks themselves."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ctxviewer.domain.errors import UnreadableTaskError
+from ctxviewer.domain.json import Json, as_int, as_text
+from ctxviewer.domain.snapshot import Agent, TaskRef
+from ctxviewer.sources.cline import layout
+from ctxviewer.sources.cline.entries import one_line, read_entry, title_of
+from ctxviewer.sources.cline.index import Facts, Index, facts_of, read_index
+from ctxviewer.sources.rawjson import scan_array
+from ctxviewer.sources.rawlog import RawLog
+
+TITLED_ORPHANS = 200
+"""So many of the newest tasks without index entry get a title from the beginning of their timeline."""
+NO_FOLDER = "its folder is missing"
+NO_FILES = "its conversation is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What `stat` says about a task folder's two main files; 0 where a file is missing."""
+
+    updated_ms: int
+    readable: bool
+
+
+def list_root(root: Path, host: str = "") -> tuple[TaskRef, ...]:
+    """All tasks of a root, newest first: those in the index and those that only have a folder.
+
+    Raises UnreadableTaskError when `tasks` cannot be listed for a reason other than that it is not there.
+    """
+    index = read_index(root)
+    folders = _folders(root)
+    refs: list[TaskRef] = []
+    seen: set[str] = set()
+    for facts in facts_of(index):
+        task_id = as_text(facts.id)
+        if layout.is_safe_id(task_id) and task_id not in seen:
+            seen.add(task_id)
+            refs.append(_listed(root, host, task_id, facts, known=task_id in folders))
+    orphans = [ref for name in folders if name not in seen and (ref := _orphan(root, host, name)) is not None]
+    orphans.sort(key=lambda ref: ref.updated_ms, reverse=True)
+    refs += [_titled(ref) for ref in orphans[:TITLED_ORPHANS]] + orphans[TITLED_ORPHANS:]
+    return tuple(sorted(refs, key=lambda ref: (ref.updated_ms, ref.task_id), reverse=True))
+
+
+def ref_for(directory: Path, host: str = "", index: Index | None = None) -> TaskRef:
+    """The reference of one task folder. `index` is that of its root, read here when it is not given."""
+    root = layout.root_of(directory)
+    index = index or read_index(root)
+    for facts in facts_of(index):
+        if as_text(facts.id) == directory.name:
+            return replace(_listed(root, host, directory.name, facts, known=True), directory=directory)
+    ref = _orphan_ref(root, host, directory)
+    return _titled(ref)
+
+
+def _folders(root: Path) -> dict[str, None]:
+    try:
+        with os.scandir(root / layout.TASKS) as found:
+            return {entry.name: None for entry in found if entry.is_dir()}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise UnreadableTaskError(
+            f"The folder of tasks cannot be listed: {error.strerror}.",
+            hint="Check the rights of the folder and of those above it.",
+            place=str(root / layout.TASKS),
+        ) from error
+
+
+def _listed(root: Path, host: str, task_id: str, facts: Facts, *, known: bool) -> TaskRef:
+    directory = root / layout.TASKS / task_id
+    files = _files(directory) if known else _Files(0, readable=False)
+    problem = "" if files.readable else NO_FILES if known else NO_FOLDER
+    counts = (facts.tokensIn, facts.tokensOut, facts.cacheWrites, facts.cacheReads)
+    return TaskRef(
+        agent=Agent.CLINE,
+        task_id=task_id,
+        directory=directory,
+        root=root,
+        host=host,
+        title=one_line(as_text(facts.task), 200),
+        created_ms=_created(task_id),
+        updated_ms=as_int(facts.ts) or files.updated_ms or _created(task_id),
+        size=max(0, as_int(facts.size) or 0),
+        in_index=True,
+        total_tokens=sum(_number(count) for count in counts),
+        total_cost=_number(facts.totalCost),
+        favourite=facts.isFavorited is True,
+        problem=problem,
+    )
+
+
+def _orphan(root: Path, host: str, name: str) -> TaskRef | None:
+    """A folder without index entry, None when it is no task. Folders with numbers for names are not looked into."""
+    directory = root / layout.TASKS / name
+    if not layout.is_task_id(name):
+        try:
+            if not layout.judge(directory).is_task:
+                return None
+        except OSError:
+            return None
+    return _orphan_ref(root, host, directory)
+
+
+def _orphan_ref(root: Path, host: str, directory: Path) -> TaskRef:
+    files = _files(directory)
+    created = _created(directory.name)
+    return TaskRef(
+        agent=Agent.CLINE,
+        task_id=directory.name,
+        directory=directory,
+        root=root,
+        host=host,
+        title="",
+        created_ms=created,
+        updated_ms=files.updated_ms or created,
+        size=0,
+        in_index=False,
+        problem="" if files.readable else NO_FILES,
+    )
+
+
+def _files(directory: Path) -> _Files:
+    times = list(_times(str(directory)))
+    return _Files(max(times, default=0), bool(times))
+
+
+def _times(directory: str) -> Iterator[int]:
+    for name in (layout.UI, layout.API):
+        try:
+            yield os.stat(f"{directory}{os.sep}{name}").st_mtime_ns // 1_000_000  # noqa: PTH116 - thousands of folders
+        except OSError:
+            continue
+    old = f"{directory}{os.sep}{layout.OLD_UI}"
+    if os.path.exists(old):  # noqa: PTH110
+        yield os.stat(old).st_mtime_ns // 1_000_000  # noqa: PTH116
+
+
+def _titled(ref: TaskRef) -> TaskRef:
+    """The reference with a title from the first timeline entry, as far as the first 64 kB hold it whole."""
+    for name in (layout.UI, layout.OLD_UI):
+        try:
+            head = layout.read_head(Path(ref.directory) / name)
+        except OSError:
+            continue
+        log = RawLog(head, scan_array(head))
+        if len(log):
+            return replace(ref, title=title_of(read_entry(log, 0)))
+    return ref
+
+
+def _created(task_id: str) -> int:
+    return int(task_id) if layout.is_task_id(task_id) and len(task_id) <= 15 else 0
+
+
+def _number(value: Json) -> float:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) else 0
