@@ -267,7 +267,8 @@ class Recorder:
             lines += ["", f"# Current Working Directory ({self.space.root}) Files", *sorted(self.space.files)]
         used, window = self._total(), self.model.window
         lines += ["", "# Context Window Usage"]
-        lines += [f"{used:,} / {window / 1000:g}K tokens used ({round(100 * used / window)}%)"]
+        thousands = f"{window / 1000:,.3f}".rstrip("0").rstrip(".")
+        lines += [f"{used:,} / {thousands}K tokens used ({round(100 * used / window)}%)"]
         return "\n".join([*lines, "", "# Current Mode", "ACT MODE", "</environment_details>"])
 
     def _total(self) -> int:
