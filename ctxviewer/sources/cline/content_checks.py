@@ -130,7 +130,7 @@ def update_findings(text: str, messages: RawLog | None) -> tuple[Finding, ...]:
     found: list[Finding] = []
     odd = [number for number, shape in enumerate(shapes) if shape is None]
     if odd:
-        sentence = f"{layout.UPDATES} has {count(len(odd), 'item')} not shaped like an update, first item {odd[0]}."
+        sentence = f"{layout.UPDATES} has {count(len(odd), 'item')} unlike an update, first item {odd[0]}."
         found.append(_update_finding("update-odd", sentence, f"item {odd[0]}"))
     if messages is not None:
         dangling = [place for shape in shapes if shape is not None for place in _dangling(shape, messages)]

@@ -24,24 +24,36 @@ _VENDOR = re.compile(r"^(?:(?:us|eu|apac|global|us-gov|jp|au|ca)\.)?[a-z0-9-]+\.
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class TableRow:
+    """One pattern of resources/models.toml."""
+
     match: str
+    """Shell pattern on the plain id."""
     provider: str
+    """Only for this provider; '' for any."""
     window: int
+    """Tokens."""
+    family: str
+    source: str
+    """Where the number comes from, in words."""
 
 
 @cache
-def table() -> tuple[_Row, ...]:
-    """The rows of resources/models.toml, in order."""
+def table() -> tuple[TableRow, ...]:
+    """The rows of resources/models.toml, in order; the first that matches counts."""
     data = tomllib.loads(resources.read_text("models.toml"))
-    return tuple(_Row(row["match"], row.get("provider", ""), row["window"]) for row in data["model"])
+    return tuple(
+        TableRow(match, family.get("provider", ""), window, family["name"], family["source"])
+        for family in data["family"]
+        for match, window in family["windows"]
+    )
 
 
 def plain_id(model_id: str) -> str:
     """A model's id as the table spells it: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' -> 'claude-sonnet-4-5-…'."""
     name = model_id.strip().lower().rsplit("/", 1)[-1].replace("@", "-")
     name = _VENDOR.sub("", name)
-    return re.sub(r"(?<=\d)\.(?=\d)", "-", name)
+    return re.sub(r"(?<=\d)[.p](?=\d)", "-", name)
 
 
 def window_from_table(model: Model) -> int | None:
