@@ -28,6 +28,10 @@ class Front(Protocol):
         """Let the user choose a point to roll back to; it ends in `Handlers.rollback`."""
         ...
 
+    def ask_consent(self, title: str, reasons: tuple[str, ...], answer: Callable[[], None]) -> None:
+        """Let the user consent to a write to a task that looks open; `answer` is called only then."""
+        ...
+
     def show_plan(self, plan: Plan) -> None:
         """Show the preview of a plan, from where it can be applied."""
         ...

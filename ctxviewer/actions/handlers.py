@@ -58,8 +58,8 @@ class Handlers(QObject):
                 "task.folder": self.show_folder,
                 "task.copy-path": self.copy_path,
                 "task.close": session.close_task,
-                "edit.undo": changes.undo,
-                "edit.redo": changes.redo,
+                "edit.undo": partial(self.turn_back, "undo"),
+                "edit.redo": partial(self.turn_back, "redo"),
                 "view.sent": partial(session.set_text_mode, TextMode.AS_SENT),
                 "view.stored": partial(session.set_text_mode, TextMode.AS_STORED),
                 "view.difference": partial(session.set_text_mode, TextMode.DIFFERENCE),
@@ -226,6 +226,18 @@ class Handlers(QObject):
         """Copy what a bug report needs."""
         if self._front is not None:
             self._front.copy_text(diagnostics(self._session, self._settings, len(self._discovery.tasks)))
+
+    def turn_back(self, way: str) -> None:
+        """Undo or redo; a task that looks open needs the user's consent first."""
+        history, snapshot = self._changes.history, self._session.snapshot
+        entry, turn = (history.undo, self._changes.undo) if way == "undo" else (history.redo, self._changes.redo)
+        if entry is None:
+            return
+        reasons = snapshot.looks_open if snapshot is not None else ()
+        if reasons and self._front is not None:
+            self._front.ask_consent(f"{way.capitalize()}: {entry.title}", reasons, partial(turn, consent_open=True))
+        else:
+            turn()
 
     # -- plans --------------------------------------------------------------------------------------------------
 

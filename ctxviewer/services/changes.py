@@ -7,7 +7,7 @@ either: the task is read again and the user is told what changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -35,11 +35,11 @@ class TaskStore(Protocol):
         """Write it all, or nothing."""
         ...
 
-    def undo(self, task_dir: Path) -> Outcome:
+    def undo(self, task_dir: Path, *, looks_open: Sequence[str] = (), consent_open: bool = False) -> Outcome:
         """Take back the newest change of a task."""
         ...
 
-    def redo(self, task_dir: Path) -> Outcome:
+    def redo(self, task_dir: Path, *, looks_open: Sequence[str] = (), consent_open: bool = False) -> Outcome:
         """Do again what was undone last."""
         ...
 
@@ -189,13 +189,13 @@ class Changes(QObject):
 
         self._runner.change(work, done=self._finish, failed=failed, title=change.title)
 
-    def undo(self) -> None:
-        """Take back the newest change of the open task."""
-        self._turn("undo", self._history.undo)
+    def undo(self, *, consent_open: bool = False) -> None:
+        """Take back the newest change of the open task. `consent_open` as in `commit`."""
+        self._turn("undo", self._history.undo, consent_open)
 
-    def redo(self) -> None:
-        """Do again what was undone last."""
-        self._turn("redo", self._history.redo)
+    def redo(self, *, consent_open: bool = False) -> None:
+        """Do again what was undone last. `consent_open` as in `commit`."""
+        self._turn("redo", self._history.redo, consent_open)
 
     def refresh_history(self) -> None:
         """Read the open task's history from the store."""
@@ -219,14 +219,16 @@ class Changes(QObject):
 
         self._runner.change(work, done=self._tell_recovered, failed=self._tell_history, title="Checking the journal")
 
-    def _turn(self, way: str, entry: Entry | None) -> None:
-        task, store = self._session.task, self._store
+    def _turn(self, way: str, entry: Entry | None, consent: bool) -> None:
+        task, snapshot, store = self._session.task, self._session.snapshot, self._store
         if task is None or entry is None:
             return
         directory = Path(task.directory)
+        looks_open = snapshot.looks_open if snapshot is not None else ()
 
         def work(_token: CancelToken) -> Outcome:
-            return store.undo(directory) if way == "undo" else store.redo(directory)
+            turn = store.undo if way == "undo" else store.redo
+            return turn(directory, looks_open=looks_open, consent_open=consent)
 
         def failed(error: CtxError) -> None:
             self._refuse(None, error)

@@ -7,15 +7,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from ctxviewer.domain.errors import CtxError
+from ctxviewer.domain.errors import CancelledWorkError, CtxError
 from ctxviewer.domain.finding import Severity
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.services.notices import Notice, Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.settings import EXTRA_ROOTS, Settings
+from ctxviewer.sources.discover import Found
 
-FindTasks = Callable[[Sequence[Path]], Sequence[TaskRef]]
-"""`sources.discover.find_tasks`."""
+LookAround = Callable[[Sequence[Path]], Found]
+"""`sources.discover.look_around`."""
 OpenPath = Callable[[Path], Sequence[TaskRef]]
 """`sources.registry.open_path`."""
 
@@ -38,19 +39,16 @@ class Discovery(QObject):
         runner: Runner,
         notices: Notices,
         settings: Settings,
-        find: FindTasks,
+        look_around: LookAround,
         open_path: OpenPath,
-        *,
-        usual_places: bool = True,
         parent: QObject | None = None,
     ) -> None:
-        """`usual_places` False: show only what is opened by hand (the demo, tests)."""
         super().__init__(parent)
         self._runner, self._notices, self._settings = runner, notices, settings
-        self._find, self._open_path = find, open_path
-        self._usual_places = usual_places
-        self._found: tuple[TaskRef, ...] = ()
-        self._given: dict[str, TaskRef] = {}
+        self._look_around, self._open_path = look_around, open_path
+        self._found = Found((), (), ())
+        self._given: dict[str, tuple[TaskRef, ...]] = {}
+        """Paths that were opened by hand in this run, with what they hold."""
         self._tasks: tuple[TaskRef, ...] = ()
         self._live: dict[str, QTimer] = {}
         self._searching, self._again = False, False
@@ -76,9 +74,9 @@ class Discovery(QObject):
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """Storage roots of the known tasks and the folders that the user added."""
-        roots = {Path(ref.root): None for ref in self._tasks}
-        roots.update((Path(folder), None) for folder in self._settings.get(EXTRA_ROOTS))
+        """Storage roots that exist, with or without tasks: what is worth watching."""
+        roots = {root.path: None for root in self._found.roots}
+        roots.update((Path(ref.root), None) for refs in self._given.values() for ref in refs)
         return tuple(roots)
 
     def refresh(self) -> None:
@@ -86,11 +84,12 @@ class Discovery(QObject):
         if self._searching:
             self._again = True
             return
-        extra = tuple(Path(folder) for folder in self._settings.get(EXTRA_ROOTS))
-        find, usual = self._find, self._usual_places
+        folders = dict.fromkeys((*self._settings.get(EXTRA_ROOTS), *self._given))
+        extra = tuple(Path(folder) for folder in folders)
+        look_around = self._look_around
 
-        def work(_token: CancelToken) -> tuple[TaskRef, ...]:
-            return tuple(find(extra)) if usual or extra else ()
+        def work(_token: CancelToken) -> Found:
+            return look_around(extra)
 
         self._set_searching(True)
         self._runner.read(work, done=self._take, failed=self._fail, title="Looking for tasks")
@@ -112,12 +111,7 @@ class Discovery(QObject):
     def forget_folder(self, folder: str) -> None:
         """Stop looking at a folder that the user added."""
         self._settings.set(EXTRA_ROOTS, tuple(path for path in self._settings.get(EXTRA_ROOTS) if path != folder))
-        inside = Path(folder)
-        gone = [
-            key for key, ref in self._given.items() if inside in (Path(key), *Path(key).parents) or ref.root == inside
-        ]
-        for key in gone:
-            del self._given[key]
+        self._given.pop(folder, None)
         self.refresh()
 
     def note_touched(self, path: object) -> None:
@@ -152,9 +146,16 @@ class Discovery(QObject):
             self._searching = searching
             self.searching_changed.emit(searching)
 
-    def _take(self, found: tuple[TaskRef, ...]) -> None:
-        self._set_searching(False)
+    def _take(self, found: Found) -> None:
         self._found = found
+        self._given = {
+            path: refs for path, refs in self._given.items() if any(Path(ref.directory).exists() for ref in refs)
+        }
+        self._set_searching(False)
+        self._notices.clear_prefix("discovery:root:")
+        for finding in found.findings:
+            key = f"discovery:root:{finding.file}"
+            self._notices.post(Notice(finding.severity, finding.sentence, finding.advice, finding.place, key))
         self._merge()
         if self._again:
             self._again = False
@@ -162,35 +163,26 @@ class Discovery(QObject):
 
     def _fail(self, error: CtxError) -> None:
         self._set_searching(False)
-        self._notices.post(notice_of(error, key="discovery", severity=Severity.WARNING))
+        if not isinstance(error, CancelledWorkError):
+            self._notices.post(notice_of(error, key="discovery:failed", severity=Severity.WARNING))
 
     def _take_given(self, result: tuple[Path, bool, tuple[TaskRef, ...]]) -> None:
         path, remember, refs = result
-        if not refs:
-            self._notices.post(
-                Notice(
-                    Severity.WARNING,
-                    f"No task was found in {path}.",
-                    "Choose a task's own folder, or the storage folder that holds 'tasks'.",
-                    key="discovery:given",
-                )
-            )
-            return
         self._notices.clear("discovery:given")
-        self._given.update((str(ref.directory), ref) for ref in refs)
-        if remember:
-            folder = str(path if path.is_dir() else path.parent)
-            self._settings.set(EXTRA_ROOTS, tuple(dict.fromkeys((*self._settings.get(EXTRA_ROOTS), folder))))
+        self._given[str(path)] = refs
+        if remember and path.is_dir():
+            self._settings.set(EXTRA_ROOTS, tuple(dict.fromkeys((*self._settings.get(EXTRA_ROOTS), str(path)))))
         self._merge()
         self.found.emit(refs)
 
     def _fail_given(self, error: CtxError) -> None:
-        self._notices.post(notice_of(error, key="discovery:given"))
+        self._notices.post(notice_of(error, key="discovery:given", severity=Severity.WARNING, action="task.open"))
 
     def _merge(self) -> None:
-        known = {str(ref.directory): ref for ref in self._found}
-        for key, ref in self._given.items():
-            known.setdefault(key, ref)
+        known = {str(ref.directory): ref for ref in self._found.tasks}
+        for refs in self._given.values():
+            for ref in refs:
+                known.setdefault(str(ref.directory), ref)
         tasks = tuple(sorted(known.values(), key=_newest_first))
         if tasks != self._tasks:
             self._tasks = tasks

@@ -61,17 +61,17 @@ def _windows(value: object) -> dict[str, int] | None:
     return {key: size for key, size in value.items() if isinstance(key, str) and type(size) is int and size > 0}
 
 
-THEME = Field[str]("look/theme", "system", _choice(*THEMES))
-SCALE = Field[int]("look/scale", 100, _scale)
-PROPORTIONAL = Field[bool]("look/proportional", False, _flag)
-TEXT_MODE = Field[str]("look/text-mode", TextMode.AS_SENT.value, _choice(*(mode.value for mode in TextMode)))
-EXTRA_ROOTS = Field[tuple[str, ...]]("tasks/folders", (), _texts)
-RECENT = Field[tuple[str, ...]]("tasks/recent", (), _texts)
-LAST_TASK = Field[str]("tasks/last", "", _text)
-REOPEN = Field[bool]("tasks/reopen-last", True, _flag)
-WINDOWS = Field[Mapping[str, int]]("tasks/windows", {}, _windows)
+THEME: Field[str] = Field("look/theme", "system", _choice(*THEMES))
+SCALE: Field[int] = Field("look/scale", 100, _scale)
+PROPORTIONAL: Field[bool] = Field("look/proportional", False, _flag)
+TEXT_MODE: Field[str] = Field("look/text-mode", TextMode.AS_SENT.value, _choice(*(mode.value for mode in TextMode)))
+EXTRA_ROOTS: Field[tuple[str, ...]] = Field("tasks/folders", (), _texts)
+RECENT: Field[tuple[str, ...]] = Field("tasks/recent", (), _texts)
+LAST_TASK: Field[str] = Field("tasks/last", "", _text)
+REOPEN: Field[bool] = Field("tasks/reopen-last", True, _flag)
+WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 """Model windows set by the user, in tokens, by task directory."""
-DATA_FOLDER = Field[str]("data/folder", "", _text)
+DATA_FOLDER: Field[str] = Field("data/folder", "", _text)
 """Where backups and the journal are kept; '' = the place that the system has for it."""
 
 FIELDS: tuple[Field[Any], ...] = (

@@ -23,6 +23,7 @@ from ctxviewer.domain.plan import Plan
 from ctxviewer.models.preview import Section, Tone, file_lines, number_rows, sections
 from ctxviewer.services.changes import Preview
 from ctxviewer.views import theme
+from ctxviewer.views.dialogs.consent import ADVICE, CONSENT
 from ctxviewer.views.dialogs.parts import Banner, SectionBox, drawable, plain_label, rule
 
 if TYPE_CHECKING:  # numpy loads with it
@@ -45,7 +46,6 @@ class PreviewDialog(QDialog):
         self._preview: Preview | None = None
         self._stale = False
         self._writing = False
-        self._kept = False
         look = theme.current()
         self.setWindowTitle(drawable(plan.title))
         self.setAccessibleName(f"Preview: {plan.title}")
@@ -78,9 +78,7 @@ class PreviewDialog(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._content)
         scroll.setAccessibleName("What would change")
-        self._consent = QCheckBox(
-            "The task is closed in its editor, or its changes may be lost. Write all the same.", self
-        )
+        self._consent = QCheckBox(CONSENT, self)
         self._consent.setAccessibleName("Write although the task looks open")
         self._consent.setToolTip(
             "Second consent: the agent keeps an open task in memory and overwrites what is written"
@@ -127,6 +125,21 @@ class PreviewDialog(QDialog):
     def plan(self) -> Plan:
         """What is previewed."""
         return self._plan
+
+    @property
+    def preview(self) -> Preview | None:
+        """The bytes that Apply would write, None until they are worked out."""
+        return self._preview
+
+    @property
+    def writing(self) -> bool:
+        """True between the click on Apply and the outcome."""
+        return self._writing
+
+    def finish(self) -> None:
+        """Close from outside: it was written, or another preview takes its place. Nothing is emitted but `finished`."""
+        self._writing = False
+        self.done(QDialog.DialogCode.Accepted)
 
     @property
     def can_apply(self) -> bool:
@@ -183,7 +196,7 @@ class PreviewDialog(QDialog):
                     Banner(
                         f"The task looks open in its editor. {reasons}",
                         Tone.WARNING,
-                        "An open task is kept in memory there and overwrites what you apply here. Close it first.",
+                        ADVICE,
                         self._content,
                     )
                 )
@@ -264,6 +277,5 @@ class PreviewDialog(QDialog):
             self.applied.emit(not self._consent.isHidden() and self._consent.isChecked())
 
     def _keep_looking(self, _checked: bool = False) -> None:
-        self._kept = True
         self.kept.emit()
         self.accept()

@@ -1,0 +1,289 @@
+"""The main window: panes around the conversation, one shared selection, a remembered layout. It decides nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QSizePolicy, QWidget
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
+from ctxviewer.actions.spec import Menu
+from ctxviewer.services.runner import Runner
+from ctxviewer.services.session import Session
+from ctxviewer.services.settings import Settings
+from ctxviewer.views import theme
+from ctxviewer.views.panels import Panels
+from ctxviewer.views.progress_strip import ProgressStrip
+from ctxviewer.views.stage import Stage
+from ctxviewer.views.task_list import TaskList
+from ctxviewer.views.toolbar import MainBar
+
+AREAS = {
+    "tasks": Qt.DockWidgetArea.LeftDockWidgetArea,
+    "details": Qt.DockWidgetArea.RightDockWidgetArea,
+    "events": Qt.DockWidgetArea.RightDockWidgetArea,
+    "checkpoints": Qt.DockWidgetArea.RightDockWidgetArea,
+    "findings": Qt.DockWidgetArea.RightDockWidgetArea,
+    "history": Qt.DockWidgetArea.RightDockWidgetArea,
+    "usage": Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+"""Where each panel is on the first day. Panels on the right share one place as tabs."""
+
+
+class MainWindow(QMainWindow):
+    """Stage in the middle, panels around it, toolbar above, progress below."""
+
+    paths_dropped = Signal(object)  # tuple[Path, ...]
+    closing = Signal()
+    first_shown = Signal()
+    """The window has been painted once: heavy things may be loaded now."""
+
+    def __init__(
+        self,
+        *,
+        session: Session,
+        runner: Runner,
+        settings: Settings,
+        actions: ActionSet,
+        stage: Stage,
+        panels: Panels,
+    ) -> None:
+        super().__init__()
+        self._session, self._settings, self._actions = session, settings, actions
+        self._shown = False
+        self.stage, self.panels = stage, panels
+        self.setObjectName("ctxviewer")
+        self.setWindowTitle("ctxviewer")
+        self.setAcceptDrops(True)
+        self.setDockOptions(
+            QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AnimatedDocks
+        )
+        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        for area in AREAS.values():
+            self.setTabPosition(area, self.tabPosition(area).North)
+        self.setCentralWidget(stage)
+        self.bar = MainBar(actions, self)
+        self.addToolBar(self.bar)
+        self._make_menus()
+        self._docks = {name: self._make_dock(name) for name in AREAS}
+        self._progress = ProgressStrip(runner, self)
+        self._facts = QLabel(self)
+        self._facts.setProperty("look", "muted")
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)
+        self._facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.statusBar().addWidget(self._facts, 1)
+        self.statusBar().addPermanentWidget(self._progress)
+        self.statusBar().setSizeGripEnabled(False)
+        for action in actions.actions.values():
+            self.addAction(action)
+        self._stage_shortcuts = [
+            shortcut
+            for widget in (stage, panels.usage, self.bar.stepper)
+            for shortcut in self._make_stage_shortcuts(widget)
+        ]
+        self._set_icons()
+        theme.current().changed.connect(self._set_icons)
+        self._arrange()
+        self._restore_layout()
+
+    # -- panels -------------------------------------------------------------------------------------------------
+
+    @property
+    def task_list(self) -> TaskList:
+        """The list of tasks."""
+        return self.panels.tasks
+
+    def dock(self, name: str) -> QDockWidget:
+        """A panel's frame by its name in AREAS."""
+        return self._docks[name]
+
+    def show_panel(self, name: str) -> None:
+        """Show a panel, in front of those that share its place."""
+        dock = self._docks[name]
+        dock.show()
+        dock.raise_()
+
+    def toggle_panel(self, name: str) -> None:
+        """Hide a panel that is seen; show one that is hidden or behind another."""
+        dock = self._docks[name]
+        if dock.isVisible() and not dock.visibleRegion().isEmpty():
+            dock.hide()
+        else:
+            self.show_panel(name)
+            dock.widget().setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._mark_panels()
+
+    def reset_layout(self) -> None:
+        """Put every panel back where it was on the first day."""
+        for dock in self._docks.values():
+            dock.setFloating(False)
+            dock.show()
+        self._arrange()
+
+    def focus_pane(self, step: int) -> None:
+        """Move the focus to the next pane that is seen, in reading order."""
+        panes: list[QWidget] = [self.panels.tasks, self.stage.conversation]
+        panes += [self._docks[name].widget() for name in AREAS if name not in {"tasks", "usage"}]
+        panes.append(self.panels.usage)
+        seen = [pane for pane in panes if pane.isVisible() and not pane.visibleRegion().isEmpty()]
+        if not seen:
+            return
+        focus = self.focusWidget()
+        current = next((n for n, pane in enumerate(seen) if focus is not None and _within(focus, pane)), -1)
+        start = current if current >= 0 else (-1 if step > 0 else 0)
+        target = seen[(start + step) % len(seen)]
+        target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def find_step(self, *, backwards: bool) -> None:
+        """Go to the next or previous place; opens the find bar while there are no words."""
+        bar = self.stage.find_bar
+        if not bar.isVisible() or not bar.words:
+            bar.open_bar()
+        else:
+            bar.step_wanted.emit(backwards)
+
+    def show_facts(self, words: str) -> None:
+        """The quiet line at the bottom."""
+        self._facts.setText(words.encode("utf-16", "replace").decode("utf-16"))
+        self._facts.setToolTip(self._facts.text())
+
+    @property
+    def facts(self) -> str:
+        """What the quiet line says."""
+        return self._facts.text()
+
+    # -- making -------------------------------------------------------------------------------------------------
+
+    def _make_menus(self) -> None:
+        menus: dict[Menu, QMenu] = {}
+        submenus: dict[tuple[Menu, str], QMenu] = {}
+        for spec in CATALOGUE:
+            menu = menus.get(spec.menu)
+            if menu is None:
+                menu = menus[spec.menu] = self.menuBar().addMenu(spec.menu.value)
+                menu.setToolTipsVisible(True)
+            if spec.submenu:
+                key = (spec.menu, spec.submenu)
+                if key not in submenus:
+                    if spec.separator:
+                        menu.addSeparator()
+                    submenus[key] = menu.addMenu(spec.submenu)
+                    submenus[key].setToolTipsVisible(True)
+                elif spec.separator:
+                    submenus[key].addSeparator()
+                submenus[key].addAction(self._actions[spec.id])
+            else:
+                if spec.separator:
+                    menu.addSeparator()
+                menu.addAction(self._actions[spec.id])
+
+    def _make_dock(self, name: str) -> QDockWidget:
+        title = BY_ID[f"view.panel-{name}"].name
+        dock = QDockWidget(title, self)
+        dock.setObjectName(f"panel-{name}")
+        dock.setAccessibleName(title)
+        dock.setWidget(self.panels.widget(name))
+        dock.visibilityChanged.connect(self._mark_panels)
+        self.addDockWidget(AREAS[name], dock)
+        return dock
+
+    def _make_stage_shortcuts(self, widget: QWidget) -> list[QShortcut]:
+        made: list[QShortcut] = []
+        for spec in CATALOGUE:
+            for key in spec.stage_keys:
+                shortcut = QShortcut(QKeySequence(key), widget)
+                shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+                shortcut.activated.connect(self._actions[spec.id].trigger)
+                made.append(shortcut)
+        return made
+
+    def _arrange(self) -> None:
+        for name, area in AREAS.items():
+            self.addDockWidget(area, self._docks[name])
+        right = [self._docks[name] for name, area in AREAS.items() if area == Qt.DockWidgetArea.RightDockWidgetArea]
+        for dock in right[1:]:
+            self.tabifyDockWidget(right[0], dock)
+        right[0].raise_()
+        look = theme.current()
+        sides = [self._docks["tasks"], right[0]]
+        self.resizeDocks(sides, [look.px(250), look.px(360)], Qt.Orientation.Horizontal)
+        self.resizeDocks([self._docks["usage"]], [look.px(200)], Qt.Orientation.Vertical)
+
+    def _set_icons(self) -> None:
+        look = theme.current()
+        for spec in CATALOGUE:
+            if spec.icon and spec.id != "request.live":
+                self._actions[spec.id].setIcon(look.icon(spec.icon))
+        self.setWindowIcon(look.icon("app", "accent"))
+
+    def _mark_panels(self, _visible: object = None) -> None:
+        for name, dock in self._docks.items():
+            self._actions.set_checked(f"view.panel-{name}", not dock.isHidden())
+
+    # -- layout that is remembered ------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """For the first start."""
+        return QSize(1280, 800)
+
+    def _restore_layout(self) -> None:
+        geometry, layout = self._settings.window()
+        if geometry.isEmpty() or not self.restoreGeometry(geometry):
+            self.resize(self.sizeHint())
+        if not layout.isEmpty():
+            self.restoreState(layout)
+        self._mark_panels()
+
+    def layout_state(self) -> tuple[QByteArray, QByteArray]:
+        """Geometry and docks as they are now."""
+        return self.saveGeometry(), self.saveState()
+
+    # -- Qt -----------------------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tell once, after the first paint."""
+        super().showEvent(event)
+        if not self._shown:
+            self._shown = True
+            QTimer.singleShot(0, self._tell_shown)
+
+    def _tell_shown(self) -> None:
+        self.first_shown.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember the layout, then let the owner shut everything down."""
+        self._settings.remember_window(*self.layout_state())
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Look at the files again when the user comes back: notifications may have been missed."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._session.task is not None:
+            self._session.reload()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Folders and files of this machine may be dropped."""
+        if _local_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open what was dropped."""
+        paths = _local_paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.paths_dropped.emit(paths)
+
+
+def _within(widget: QWidget, pane: QWidget) -> bool:
+    return widget is pane or pane.isAncestorOf(widget)
+
+
+def _local_paths(data: QMimeData) -> tuple[Path, ...]:
+    return tuple(Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())

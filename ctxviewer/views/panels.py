@@ -1,0 +1,29 @@
+"""The panels around the conversation, made and named in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QWidget
+
+from ctxviewer.views.history_panel import HistoryPanel
+from ctxviewer.views.task_list import TaskList
+from ctxviewer.views.usage import UsageGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """One widget a dock; the names are those of the actions `view.panel-…`."""
+
+    tasks: TaskList
+    details: QWidget
+    events: QWidget
+    checkpoints: QWidget
+    findings: QWidget
+    history: HistoryPanel
+    usage: UsageGraph
+
+    def widget(self, name: str) -> QWidget:
+        """The panel with this name. AttributeError on a typo."""
+        widget: QWidget = getattr(self, name)
+        return widget
