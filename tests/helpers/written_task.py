@@ -60,6 +60,10 @@ class World:
         found = {role: self.read(role) for role in NAMES}
         return {**found, FileRole.INDEX: self.item()}
 
+    def disk_but_index(self) -> dict[FileRole, bytes | None]:
+        """Content of every file of the task."""
+        return {role: self.read(role) for role in NAMES}
+
     def stamps(self) -> tuple[FileStamp, ...]:
         """What a reader hands out for a preview."""
         return tuple(stamp_of(role, self.path(role), content) for role, content in self.disk().items())

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ctxviewer.sources.fingerprint import file_digest
 from ctxviewer.sources.store import journal
-from ctxviewer.sources.store.files import file_pieces, remove_quietly, resolved, sync_directory, write_new
+from ctxviewer.sources.store.files import file_pieces, make_private, remove_quietly, resolved, sync_directory, write_new
 from ctxviewer.sources.store.records import Intent, Record, Side
 from ctxviewer.sources.store.steps import StepError, Steps
 
@@ -39,9 +39,10 @@ class Area:
     @classmethod
     def of_task(cls, data_dir: Path, task_dir: Path, steps: Steps) -> Area:
         """The area of the task in this directory; the same one through any symbolic link."""
-        where = os.fsencode(resolved(task_dir))
-        readable = re.sub(r"[^A-Za-z0-9._-]", "_", task_dir.name)[:40]
-        return cls(data_dir, f"{readable}-{hashlib.blake2b(where, digest_size=8).hexdigest()}", steps)
+        where = resolved(task_dir)
+        readable = re.sub(r"[^A-Za-z0-9._-]", "_", where.name)[:40]
+        mark = hashlib.blake2b(os.fsencode(where), digest_size=8).hexdigest()
+        return cls(data_dir, f"{readable}-{mark}", steps)
 
     @classmethod
     def every(cls, data_dir: Path, steps: Steps) -> tuple[Area, ...]:
@@ -75,9 +76,7 @@ class Area:
         """Make the folder of an entry. Raises StepError."""
         where = self.entry_dir(entry)
         with self._steps.step("making the backup folder", where):
-            where.mkdir(mode=0o700, parents=True)
-            for place in (where.parent, self.directory, self.directory.parent, self.directory.parent.parent):
-                sync_directory(place)
+            make_private(where)
 
     def keep(self, entry: str, blob: str, pieces: Iterable[bytes]) -> tuple[str, int]:
         """Keep a content under the name `blob`. Returns its digest and size. Raises StepError."""

@@ -85,6 +85,15 @@ def take_over(path: Path, model: os.stat_result) -> None:
     path.chmod(stat.S_IMODE(model.st_mode))
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and the missing ones above it, for us alone. Raises FileExistsError when it is a file."""
+    missing = [folder, *folder.parents]
+    missing = missing[: next(number for number, place in enumerate(missing) if place.is_dir())]
+    for place in reversed(missing):
+        place.mkdir(mode=0o700, exist_ok=True)
+        sync_directory(place.parent)
+
+
 def remove_quietly(path: Path) -> bool:
     """Remove a file of our own; False when it could not be removed and is still there."""
     try:

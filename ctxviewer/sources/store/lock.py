@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ctxviewer.domain.errors import RefusedError
+from ctxviewer.sources.store.files import make_private
 
 if sys.platform == "win32":
     import msvcrt
@@ -84,7 +85,7 @@ def held_if_free(path: Path, *, what: str) -> Iterator[bool]:
 
 def _opened(path: Path, what: str) -> int:
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
         raise _no_lock(path, what, error) from error
