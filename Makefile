@@ -1,6 +1,6 @@
 # Everything here works from a fresh clone: each target first makes .venv and installs what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench screenshots samples wheel clean
+.PHONY: help setup demo test lint format bench screenshots samples docs wheel clean
 
 BIN := .venv/bin
 HAS_SCREEN := $(shell test -n "$$DISPLAY$$WAYLAND_DISPLAY" -o "$$(uname -s)" = Darwin && echo yes)
@@ -41,6 +41,9 @@ screenshots: setup  ## draw the pictures of the README
 
 samples: setup  ## write resources/samples anew
 	$(BIN)/python scripts/make_samples.py
+
+docs: setup  ## write the tables of actions and keys anew
+	$(BIN)/python scripts/make_docs.py
 
 wheel: setup  ## build the wheel and prove it in an empty environment outside the checkout
 	scripts/prove_wheel.sh
