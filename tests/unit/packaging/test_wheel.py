@@ -53,6 +53,17 @@ def test_licence_and_the_command_are_inside(names):
     assert entries["console_scripts"]["ctxviewer"] == "ctxviewer.__main__:main"
 
 
+def test_desktop_entry_and_icon_go_where_desktops_look(names):
+    assert [name for name in names if name.endswith(".data/data/share/applications/ctxviewer.desktop")]
+    assert [name for name in names if name.endswith(".data/data/share/icons/hicolor/scalable/apps/ctxviewer.svg")]
+    entry = ConfigParser(interpolation=None)
+    entry.optionxform = str
+    entry.read(PROJECT / "resources" / "desktop" / "ctxviewer.desktop", encoding="utf-8")
+    values = entry["Desktop Entry"]
+    assert (values["Type"], values["Exec"], values["Icon"]) == ("Application", "ctxviewer %F", "ctxviewer")
+    assert all(values[key].endswith(";") for key in ("Categories", "Keywords"))
+
+
 @pytest.mark.parametrize(
     "script", sorted([*(PROJECT / "scripts").glob("*.sh"), PROJECT / ".ci" / "run"]), ids=lambda p: p.name
 )
