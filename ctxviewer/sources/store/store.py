@@ -101,7 +101,7 @@ class Store:
             with _examined(change.title):
                 moves = moves_of(change, found)
             self._check(change.title, moves, sum(move.old.size + move.new.size for move in moves))
-            intent = self._new_intent(change, moves)
+            intent = self._new_intent(area, change, moves)
             try:
                 back_up(area, intent, change)
             except BaseException as error:
@@ -183,7 +183,7 @@ class Store:
             moves = first.moves if action is Action.REDO else tuple(move.swapped() for move in first.moves)
             seen = _as_left(title, moves)
             self._check(title, moves, 0)
-            intent = self._again(action, first, moves)
+            intent = self._again(area, action, first, moves)
             return self._carry_out(area, intent, seen)
 
     def _carry_out(self, area: Area, intent: Intent, seen: Mapping[Path, Signature | None]) -> Outcome:
@@ -290,17 +290,19 @@ class Store:
         name = hashlib.blake2b(os.fsencode(resolved(index)), digest_size=8).hexdigest()
         return held(self._data_dir / "locks" / f"index-{name}", what="The task index", wait_s=self._wait_s)
 
-    def _new_intent(self, change: Change, moves: tuple[Move, ...]) -> Intent:
-        ident, when_ms = self._new_id()
+    def _new_intent(self, area: Area, change: Change, moves: tuple[Move, ...]) -> Intent:
+        ident, when_ms = self._new_id(area)
         return Intent(ident, Action.COMMIT, ident, change.title, change.task_dir, when_ms, moves)
 
-    def _again(self, action: Action, entry: Intent, moves: tuple[Move, ...]) -> Intent:
-        ident, when_ms = self._new_id()
+    def _again(self, area: Area, action: Action, entry: Intent, moves: tuple[Move, ...]) -> Intent:
+        ident, when_ms = self._new_id(area)
         return Intent(ident, action, entry.id, entry.title, entry.task_dir, when_ms, moves)
 
-    def _new_id(self) -> tuple[str, int]:
+    def _new_id(self, area: Area) -> tuple[str, int]:
+        """An id that sorts behind those of the task's entries, also when the clock was put back; and the time in ms."""
         when_ms = int(self._clock() * 1000)
-        return f"{when_ms:013d}-{secrets.token_hex(3)}", when_ms
+        last = max((int(entry.partition("-")[0]) for entry in area.entry_ids()), default=0)
+        return f"{max(when_ms, last + 1):013d}-{secrets.token_hex(3)}", when_ms
 
 
 def _mark(kind: MarkKind, intent: Intent, note: str = "") -> Mark:
