@@ -23,6 +23,7 @@ from ctxviewer.engine.cline.js import (
     truthy,
     utf16_length,
 )
+from ctxviewer.engine.cline.loaded import loaded
 from ctxviewer.engine.cline.savings import Characters, count_characters
 from ctxviewer.engine.cline.truncation import resume_index
 from ctxviewer.engine.cline.updates import METADATA, REPLACED, TEXTS, ContextHistory, HalfDoneError, HistoryDraft
@@ -80,6 +81,7 @@ def optimize_file_reads(
 
     HalfDoneError if the rules fail after updates were made (its history holds them), BrokenInputError if before.
     """
+    messages = loaded(messages)
     start = resume_index(deleted)
     found = find_reads(messages, start, history)
     if all(len(places) < 2 for places in found.by_path.values()):
