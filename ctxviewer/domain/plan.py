@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -20,6 +20,8 @@ class PlanKind(StrEnum):
     OPTIMIZE = "optimize"
     DECIDE = "decide"
     ROLLBACK = "rollback"
+    STRATEGY = "strategy"
+    """Rules that are looked at only: another agent's, or those of conversations that are not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,16 @@ class Step:
 
     sentence: str
     """With its numbers: 'read of src/a.py in message 14 replaced: −8,213 characters'."""
-    after: Projection
+    shown: Projection | Callable[[], Projection]
+    """What `after` gives, or how it is made: plans of thousands of steps make their projections when asked."""
     numbers: Mapping[str, float | int | str | None] = field(default_factory=dict)
     touched: tuple[tuple[int, int | None], ...] = ()
     """(message, block or None for the whole message) that this step changed."""
+
+    @property
+    def after(self) -> Projection:
+        """What is sent once this step is done. Ask once and keep it: it may be made anew each time."""
+        return self.shown if isinstance(self.shown, Projection) else self.shown()
 
 
 @dataclass(frozen=True, slots=True)

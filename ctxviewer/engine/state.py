@@ -29,11 +29,13 @@ class State:
     """Which request reported it."""
     timestamp: int | None
     """Time of the previous request: the stamp of updates made now; a later restore then drops them (formats §9.8)."""
+    decoded: Messages | None = None
+    """All stored messages, where somebody holds them decoded; None = they are decoded from the file's bytes."""
 
     @property
     def messages(self) -> Messages:
         """The messages that exist, decoded when asked for."""
-        messages = self.timeline.snapshot.messages
+        messages = self.timeline.snapshot.messages if self.decoded is None else self.decoded
         return messages if self.until >= len(messages) else Prefix(messages, self.until)
 
     @property

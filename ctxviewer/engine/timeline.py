@@ -23,7 +23,7 @@ from ctxviewer.engine.cline import pairs_of
 from ctxviewer.engine.cline.moments import Moment, UpdatesByTime, find_moments
 from ctxviewer.engine.cline.project import sent_messages
 from ctxviewer.engine.cline.sent_blocks import sent_blocks
-from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.cline.updates import ContextHistory, HistoryDraft
 from ctxviewer.engine.events import Event, cuts_until, find_events
 
 SMALL = 2_000
@@ -190,9 +190,7 @@ class Timeline:
 
 def history_of(updates: Iterable[Update]) -> ContextHistory:
     """A history that holds just these updates, each block's in the order given."""
-    history = ContextHistory()
+    draft = HistoryDraft(ContextHistory())
     for update in updates:
-        history = history.with_update(
-            update.message, update.block, update.timestamp, update.text, update.edit_type, update.metadata
-        )
-    return history
+        draft.push(update.message, update.block, update.edit_type, update.timestamp, update.text, update.metadata)
+    return draft.freeze()

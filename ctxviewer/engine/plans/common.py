@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ctxviewer.domain.errors import BrokenInputError
+from ctxviewer.domain.json import Messages
+from ctxviewer.domain.log import Prefix
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.snapshot import FileRole
 from ctxviewer.domain.updates import Update
-from ctxviewer.engine.cline.loaded import loaded
 from ctxviewer.engine.cline.savings import count_characters
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.timeline import Timeline
@@ -18,13 +19,15 @@ def project_with(timeline: Timeline, deleted: Range | None, history: ContextHist
     return timeline.project(deleted, history.in_force(), until)
 
 
-def characters(timeline: Timeline, projection: Projection, history: ContextHistory) -> int:
-    """UTF-16 units as the engine's savings count them (texts and inline images), 0 where damage stops the count."""
-    messages = loaded(timeline.snapshot.messages)
+def characters(messages: Messages, projection: Projection, history: ContextHistory) -> int:
+    """UTF-16 units as the engine's savings count them (texts and inline images), 0 where damage stops the count.
+
+    `messages` are the stored ones, at least as many as the projection knows.
+    """
     if projection.until < 2:
         return 0
     try:
-        total = count_characters(messages[: projection.until], projection.resume, history).total
+        total = count_characters(Prefix(messages, projection.until), projection.resume, history).total
     except BrokenInputError:
         return 0
     return int(total) if isinstance(total, (int, float)) and not isinstance(total, bool) and total == total else 0  # noqa: PLR0124 - NaN

@@ -20,6 +20,7 @@ from ctxviewer.domain.snapshot import FileRole, UiEntry
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.file_reads import EditType, ReadPlace, find_reads
 from ctxviewer.engine.cline.js import UNDEFINED, JsValue
+from ctxviewer.engine.cline.loaded import loaded
 from ctxviewer.engine.cline.restore import edited_after, totals_entry
 from ctxviewer.engine.cline.totals import task_totals, usage_totals
 from ctxviewer.engine.cline.updates import ContextHistory
@@ -122,7 +123,8 @@ def _plan(timeline: Timeline, target: Checkpoint, keep: int) -> Plan:
         return plan
     stored = len(snapshot.messages)
     keep = min(keep, stored)
-    if target.ui_index >= len(snapshot.ui) - 1 and keep == stored:
+    behind = snapshot.ui[target.ui_index + 1 :]
+    if keep == stored and all(entry.kind == "deleted_api_reqs" for entry in behind):
         return replace(plan, refusal=plan.refusal or "This is the newest point: there is nothing to take back.")
     if keep == 0:
         return replace(plan, refusal=plan.refusal or "This point lies before the first message; nothing would be left.")
@@ -141,6 +143,7 @@ def _plan(timeline: Timeline, target: Checkpoint, keep: int) -> Plan:
     recorded: JsValue = UNDEFINED if target_range is None else [target_range.start, target_range.end]
     entry = totals_entry(totals, 0, keep, recorded)
     keep_ui = target.ui_index + 1
+    messages = loaded(snapshot.messages)
     effects = Effects(
         updates_text=history.dump() if gone else None,
         keep_messages=keep if keep < stored else None,
@@ -166,8 +169,8 @@ def _plan(timeline: Timeline, target: Checkpoint, keep: int) -> Plan:
             for point in snapshot.checkpoints
             if point.ui_index > target.ui_index and point.kind is not CheckpointKind.MESSAGE
         ),
-        characters_before=characters(timeline, plan.before, timeline.history),
-        characters_after=characters(timeline, after, history),
+        characters_before=characters(messages, plan.before, timeline.history),
+        characters_after=characters(messages, after, history),
         warnings=tuple(_warnings(timeline, edited)),
         differs_from_reference=tuple(_differences(timeline, target, keep, judged)),
     )
