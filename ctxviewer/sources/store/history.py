@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,9 +36,14 @@ class _Standing:
 
 
 class Ledger:
-    """The history of one task, from its records. `kept` are intents found beside the copies, by entry id."""
+    """The history of one task, from its records.
 
-    def __init__(self, records: Sequence[Record], kept: Sequence[Intent] = ()) -> None:
+    Every transaction begins with settling the one before. So an intent that has no mark when the next one comes has
+    lost it by damage: it counts as done, or, when its copies are gone, as reverted.
+    """
+
+    def __init__(self, records: Sequence[Record], kept: Sequence[Intent] = (), folders: Collection[str] = ()) -> None:
+        """`kept` are intents found beside the copies only; `folders` are the entries that have copies."""
         self.told: set[str] = set()
         """Digests of the damaged lines that were told."""
         self.newest: Intent | None = None
@@ -48,12 +53,14 @@ class Ledger:
         self._done: list[str] = []
         self._undone: list[str] = []
         """The last one is redone next."""
+        self._kept = {intent.id for intent in kept}
         for intent in kept:
             self._entries[intent.id] = _Standing(intent)
             self._open[intent.id] = intent
             self.newest = intent
         for record in records:
             if isinstance(record, Intent):
+                self._presume(record, folders)
                 self._open[record.id] = record
                 self.newest = record
                 if record.action is Action.COMMIT:
@@ -93,8 +100,15 @@ class Ledger:
 
     def entries(self, area: Area) -> tuple[Entry, ...]:
         """The entries, oldest first, as the history panel shows them."""
-        standings = sorted(self._entries.values(), key=lambda standing: standing.intent.when_ms)  # stable
-        return tuple(self._entry(standing, area) for standing in standings)
+        return tuple(self._entry(self._entries[entry], area) for entry in sorted(self._entries))
+
+    def _presume(self, following: Intent, folders: Collection[str]) -> None:
+        """Settle what is open though another transaction follows."""
+        for intent in list(self._open.values()):
+            if intent.id not in self._kept or intent.id < following.id:
+                gone = intent.action is Action.COMMIT and intent.id not in folders
+                kind = MarkKind.REVERTED if gone else MarkKind.DONE
+                self._mark(Mark(kind, intent.id, intent.action, intent.entry))
 
     def _mark(self, mark: Mark) -> None:
         if mark.kind is MarkKind.TOLD:
@@ -186,5 +200,6 @@ def ledger_of(area: Area, *, alone: bool) -> Ledger:
     """The history of an area. `alone` as for `journal.read`. Raises OSError when the journal cannot be read."""
     records = area.read(alone=alone).records
     known = {record.id for record in records if isinstance(record, Intent)}
-    kept = (area.kept_intent(entry) for entry in area.entry_ids() if entry not in known)
-    return Ledger(records, tuple(intent for intent in kept if intent is not None))
+    folders = area.entry_ids()
+    kept = (area.kept_intent(entry) for entry in folders if entry not in known)
+    return Ledger(records, tuple(intent for intent in kept if intent is not None), folders)
