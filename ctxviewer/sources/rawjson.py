@@ -28,6 +28,8 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _SCALAR = re.compile(rb"[^\s,\[\]{}\"]++")
 _PIECE = 1 << 16
+UTF8_CHECKED = 32 << 20
+"""Bigger files are not searched for bytes that are not UTF-8; they read as replacement characters all the same."""
 
 _RAW_LIST: msgspec.json.Decoder[list[msgspec.Raw]] = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
@@ -91,8 +93,8 @@ def _empty_spans(opening: int, *damage: Damage) -> Spans:
 def scan_array(data: bytes | bytearray) -> Spans:
     """Find the items of the array that `data` holds. Never raises for content."""
     spans = _scan_fast(data) or _scan_disguised(data) or _scan_loosely(data)
-    bad = _first_bad_byte(data)
-    if bad is None or not spans.opening:
+    bad = _first_bad_byte(data) if spans.opening and len(data) <= UTF8_CHECKED else None
+    if bad is None:
         return spans
     item = next((number for number, end in enumerate(spans.ends) if end > bad), None)
     reason = f"byte {bad} is not UTF-8 text; it is shown as a replacement character"

@@ -29,6 +29,7 @@ class RawLog(JsonLog):
     __slots__ = (
         "_base",
         "_base_count",
+        "_base_view",
         "_cut",
         "_ends",
         "_kept",
@@ -45,6 +46,7 @@ class RawLog(JsonLog):
 
     def __init__(self, data: bytes, spans: Spans) -> None:
         self._base = data
+        self._base_view = memoryview(data)
         self._tail = b""
         self._cut = len(data)
         """So many bytes of `_base` belong to this file; `_tail` follows them."""
@@ -81,7 +83,7 @@ class RawLog(JsonLog):
 
     def base_view(self) -> memoryview:
         """The bytes up to the end of the last shareable item."""
-        return memoryview(self._base)[: self._ends[self._base_count - 1] if self._base_count else 0]
+        return self._base_view[: self._ends[self._base_count - 1] if self._base_count else 0]
 
     def items_within(self, position: int) -> int:
         """How many shareable items end at or before byte `position` of the base, so that nothing can continue them."""
@@ -96,8 +98,8 @@ class RawLog(JsonLog):
 
     def view(self, index: int) -> memoryview:
         """The bytes of one item, not copied."""
-        data = self._base if index < self._base_count else self._tail
-        return memoryview(data)[self._starts[index] : self._ends[index]]
+        data = self._base_view if index < self._base_count else memoryview(self._tail)
+        return data[self._starts[index] : self._ends[index]]
 
     def raw(self, index: int) -> bytes:
         """The bytes of item `index` exactly as they stand in the file."""
@@ -129,7 +131,7 @@ class RawLog(JsonLog):
         """True when the file is exactly `data`."""
         if len(data) != self.size:
             return False
-        return data.startswith(memoryview(self._base)[: self._cut]) and data.endswith(self._tail)
+        return data.startswith(self._base_view[: self._cut]) and data.endswith(self._tail)
 
     def separator(self) -> bytes:
         """What stands between the first two items: a comma, with the blanks of a formatted file."""
@@ -146,7 +148,7 @@ class RawLog(JsonLog):
 
     def digest(self) -> str:
         """blake2b-128 of the whole file. A file of 100 MB takes a tenth of a second."""
-        state = hashlib.blake2b(memoryview(self._base)[: self._cut], digest_size=16)
+        state = hashlib.blake2b(self._base_view[: self._cut], digest_size=16)
         state.update(self._tail)
         return state.hexdigest()
 

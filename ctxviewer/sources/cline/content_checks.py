@@ -123,14 +123,14 @@ def update_findings(text: str, messages: RawLog | None) -> tuple[Finding, ...]:
                 Severity.WARNING,
                 f"{layout.UPDATES} does not hold a list of updates.",
                 layout.UPDATES,
-                advice="The agent takes that as no updates, and so does ctxviewer. The next update overwrites the file.",
+                advice="The agent takes that as no updates, and so does ctxviewer; the next one overwrites the file.",
             ),
         )
     shapes = [_shape(entry) for entry in value]
     found: list[Finding] = []
     odd = [number for number, shape in enumerate(shapes) if shape is None]
     if odd:
-        sentence = f"{layout.UPDATES} has {count(len(odd), 'item')} unlike an update, first item {odd[0]}."
+        sentence = f"{layout.UPDATES} has {count(len(odd), 'item')} that are no updates, first item {odd[0]}."
         found.append(_update_finding("update-odd", sentence, f"item {odd[0]}"))
     if messages is not None:
         dangling = [place for shape in shapes if shape is not None for place in _dangling(shape, messages)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,9 +16,9 @@ from ctxviewer.sources.rawlog import RawLog
 
 _NO_TEXT = msgspec.Raw(b"")
 _HEAD_BYTES = 320
+_LONGEST_ESCAPE = 6
 _TOOL = re.compile(r'"tool"\s*:\s*"([^"\\]+)"')
 _PATH = re.compile(r'"path"\s*:\s*"([^"\\]+)')
-_WHOLE_ESCAPES = re.compile(rb'(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*')
 
 
 class Facts(msgspec.Struct):
@@ -38,11 +37,12 @@ class Facts(msgspec.Struct):
 
 
 _FACTS = msgspec.json.Decoder(Facts)
+_TYPES = frozenset({"say", "ask"})
+_NO_MODEL: JsonObject = {}
 _PLAIN = tuple(name for name in Facts.__struct_fields__ if name != "text")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """One entry as read: the typed view, and its text still as JSON bytes."""
 
     entry: UiEntry
@@ -75,38 +75,34 @@ def read_entry(log: RawLog, number: int) -> Read:
             setattr(facts, name, value.get(name))
         if "text" in value:
             facts.text = msgspec.Raw(encode(value["text"]))
-    kind_field = "say" if facts.type != "ask" else "ask"
-    kind = as_text(facts.say if kind_field == "say" else facts.ask)
-    model = facts.modelInfo if isinstance(facts.modelInfo, dict) else {}
-    deleted = parse_range(facts.conversationHistoryDeletedRange)
+    said = facts.type != "ask"
+    kind, ts, last = facts.say if said else facts.ask, facts.ts, facts.conversationHistoryIndex
+    deleted, model = facts.conversationHistoryDeletedRange, facts.modelInfo
+    odd = ""
+    if facts.type not in _TYPES:
+        odd = f"its type is {_short(facts.type)}"
+    elif type(kind) is not str or not kind:
+        odd = f"its {'say' if said else 'ask'} is {_short(kind)}"
+    elif type(ts) is not int and as_int(ts) is None:
+        odd = f"its ts is {_short(ts)}"
+    elif last is not None and as_int(last) is None:
+        odd = f"its conversationHistoryIndex is {_short(last)}"
+    elif deleted is not None and parse_range(deleted) is None:
+        odd = f"its conversationHistoryDeletedRange is {_short(deleted)}"
+    known_model = model if isinstance(model, dict) else _NO_MODEL
     entry = UiEntry(
-        index=number,
-        ts=as_int(facts.ts) or 0,
-        type=as_text(facts.type),
-        kind=kind,
-        last_message=as_int(facts.conversationHistoryIndex),
-        deleted_range=deleted,
-        checkpoint_hash=clean_hash(as_text(facts.lastCheckpointHash)),
-        partial=facts.partial is True,
-        model_id=as_text(model.get("modelId")),
-        provider_id=as_text(model.get("providerId")),
+        number,
+        ts if type(ts) is int else as_int(ts) or 0,
+        facts.type if type(facts.type) is str else "",
+        kind if type(kind) is str else "",
+        last if type(last) is int else as_int(last),
+        parse_range(deleted) if deleted is not None else None,
+        clean_hash(as_text(facts.lastCheckpointHash)),
+        facts.partial is True,
+        as_text(known_model.get("modelId")),
+        as_text(known_model.get("providerId")),
     )
-    return Read(entry, memoryview(facts.text), _oddity(facts, kind_field, kind))
-
-
-def _oddity(facts: Facts, kind_field: str, kind: str) -> str:
-    if facts.type not in {"say", "ask"}:
-        return f"its type is {_short(facts.type)}"
-    if not kind:
-        return f"its {kind_field} is {_short(getattr(facts, kind_field))}"
-    if as_int(facts.ts) is None:
-        return f"its ts is {_short(facts.ts)}"
-    index, deleted = facts.conversationHistoryIndex, facts.conversationHistoryDeletedRange
-    if index is not None and as_int(index) is None:
-        return f"its conversationHistoryIndex is {_short(index)}"
-    if deleted is not None and parse_range(deleted) is None:
-        return f"its conversationHistoryDeletedRange is {_short(deleted)}"
-    return ""
+    return Read(entry, memoryview(facts.text), odd)
 
 
 def _short(value: Json) -> str:
@@ -130,9 +126,11 @@ def head_of(text: bytes | memoryview) -> str:
         return text_of(text)
     if text[0] != ord('"'):
         return ""
-    whole = _WHOLE_ESCAPES.match(bytes(text[1:_HEAD_BYTES]))
-    piece = whole.group() if whole else b""
-    return as_text(decode(b'"' + piece + b'"')).rstrip("\ufffd")
+    piece = bytes(text[1:_HEAD_BYTES])
+    escape = piece.rfind(b"\\", len(piece) - _LONGEST_ESCAPE)
+    if escape >= 0:  # it may be cut: leave it and the backslashes before it out
+        piece = piece[:escape].rstrip(b"\\")
+    return as_text(decode(b'"' + piece.decode("utf-8", "ignore").encode() + b'"'))
 
 
 def title_of(read: Read) -> str:
@@ -148,12 +146,6 @@ def one_line(text: str, length: int = 160) -> str:
     """The text on one line, cut with an ellipsis."""
     line = " ".join(text[: length * 4].split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
-def object_of(text: bytes | memoryview) -> JsonObject | None:
-    """The JSON object in an entry's text; None when there is none or it is broken."""
-    value = decode(text_of(text).encode("utf-8", "surrogatepass")) if len(text) else None
-    return value if isinstance(value, dict) else None
 
 
 def entries(reads: Sequence[Read]) -> tuple[UiEntry, ...]:

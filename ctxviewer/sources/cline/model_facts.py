@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -78,7 +78,7 @@ def window_from_details(messages: RawLog) -> int | None:
     return None
 
 
-def model_fact(candidates: Sequence[Model], messages: RawLog | None, window_override: int | None) -> ModelFact:
+def model_fact(candidates: Iterable[Model], messages: RawLog | None, window_override: int | None) -> ModelFact:
     """The first candidate that has a name, and its window.
 
     What the user set counts first, then what the task itself says, then the table, then 128,000 as the agent assumes.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ctxviewer.domain.request import Checkpoint, CheckpointKind, Request
 from ctxviewer.sources.cline.entries import Read, title_of
@@ -15,8 +14,11 @@ _ASKED = frozenset(
 )
 
 
-def points_from(reads: Iterable[Read], known: Sequence[Checkpoint], known_entries: int) -> tuple[Checkpoint, ...]:
+def points_from(
+    reads: Iterable[Read], requests: Sequence[Request], known: Sequence[Checkpoint], known_entries: int
+) -> tuple[Checkpoint, ...]:
     """All points. `known` are those of the reading before among the first `known_entries` entries."""
+    starts = [request.ui_index for request in requests]
     points = [point for point in known if point.ui_index < known_entries]
     for read in reads:
         kind = _kind(read)
@@ -32,22 +34,11 @@ def points_from(reads: Iterable[Read], known: Sequence[Checkpoint], known_entrie
                 hash=entry.checkpoint_hash,
                 last_message=entry.last_message,
                 deleted_range=entry.deleted_range,
-                request=None,
+                request=bisect_right(starts, entry.index) - 1 if starts and starts[0] <= entry.index else None,
                 title=title or ("Completed" if kind is CheckpointKind.COMPLETION else entry.kind),
             )
         )
     return tuple(points)
-
-
-def with_requests(points: Sequence[Checkpoint], requests: Sequence[Request]) -> tuple[Checkpoint, ...]:
-    """The points, each with the number of the last request at or before it."""
-    starts = [request.ui_index for request in requests]
-    result = []
-    for point in points:
-        number = bisect_right(starts, point.ui_index) - 1
-        request = number if number >= 0 else None
-        result.append(point if point.request == request else replace(point, request=request))
-    return tuple(result)
 
 
 def _kind(read: Read) -> CheckpointKind | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.domain.finding import Finding, Severity
@@ -17,58 +17,36 @@ from ctxviewer.domain.request import Checkpoint, Request
 from ctxviewer.domain.snapshot import FileRole, FileStamp, RangeSource, Snapshot, TaskRef, UiEntry
 from ctxviewer.sources.cline import checks, layout
 from ctxviewer.sources.cline.content_checks import entry_findings, update_findings
-from ctxviewer.sources.cline.entries import entries, read_entries, read_entry, title_of
+from ctxviewer.sources.cline.entries import Read, entries, read_entries, read_entry, title_of
 from ctxviewer.sources.cline.history import Model, roles_of
 from ctxviewer.sources.cline.index import Index, IndexKind, OwnItem, find_item, item_stamp, read_index
 from ctxviewer.sources.cline.model_facts import model_fact
 from ctxviewer.sources.cline.openness import signs_of_life
-from ctxviewer.sources.cline.points import points_from, with_requests
-from ctxviewer.sources.cline.requests import FINISHED, requests_from, requests_from_answers, settled, usages_of
-from ctxviewer.sources.files import LogContent, read_content, read_log
-from ctxviewer.sources.fingerprint import digest
-from ctxviewer.sources.rawjson import DamageKind, decode
+from ctxviewer.sources.cline.parts import READ_AT, ArrayPart, Clock, PartReader, TextPart
+from ctxviewer.sources.cline.points import points_from
+from ctxviewer.sources.cline.requests import FINISHED, Oddity, requests_from, requests_from_answers, settled, usages_of
+from ctxviewer.sources.rawjson import decode
 from ctxviewer.sources.rawlog import RawLog
 
-RETRY_DELAYS = (0.1, 0.4)
-"""Seconds to wait before reading a half-written file again."""
-FRESH_MS = 10_000
-"""A damaged file that was not written for so long is not being written at this moment."""
-SETTLED_NS = 2_000_000_000
-"""A file changed at least so long before a reading keeps its time stamp only as long as nobody writes it."""
-
-READ_AT = "read_at_ms"
 ITEM_TEXT = "index_item_text"
 INDEX_KIND = "index_kind"
-"""Keys of Snapshot.extra: time of the reading, bytes of the index entry (surrogateescape), where the index is."""
+"""Keys of Snapshot.extra: the bytes of the task's index entry (as text with surrogateescape), where the index is."""
 
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Time as the reader sees it; tests hand in their own."""
-
-    now: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
-
-    def now_ms(self) -> int:
-        """Milliseconds since 1970."""
-        return int(self.now() * 1000)
-
+_FROM_ALL_ENTRIES = frozenset({"entry-odd", "usage-unreadable"})
+"""Findings that are made from every entry, so that none can be taken over from the reading before."""
 
 REAL_CLOCK = Clock()
 
 
-@dataclass(slots=True)
-class _Part:
-    """One array file of the task."""
+class _Timeline(NamedTuple):
+    """What the display timeline gives."""
 
-    role: FileRole
-    path: Path
-    log: RawLog | None
-    """None when the file is missing or holds no array."""
-    stamp: FileStamp
-    shared: int = 0
-    """Leading items that are those of the reading before."""
-    findings: list[Finding] = field(default_factory=list)
+    reads: Sequence[Read]
+    """Entries that were read now, without those taken over."""
+    ui: tuple[UiEntry, ...]
+    requests: tuple[Request, ...]
+    points: tuple[Checkpoint, ...]
+    odd: tuple[Oddity, ...]
 
 
 def read_task(
@@ -95,62 +73,61 @@ class _Reading:
         self._directory = Path(ref.directory)
         same = previous is not None and previous.task.directory == ref.directory
         self._previous = previous if same else None
-        self._stamps = {stamp.role: stamp for stamp in self._previous.files} if self._previous else {}
+        self._parts = PartReader(self._directory, self._previous, clock)
         self._findings: list[Finding] = []
         self._started_ms = clock.now_ms()
 
     def snapshot(self) -> Snapshot:
         names = self._names()
-        api = self._array(FileRole.MESSAGES, self._directory / layout.API)
-        timeline = self._array(FileRole.TIMELINE, self._timeline_path(names))
-        updates_text, updates_stamp = self._text(FileRole.UPDATES, layout.UPDATES)
-        metadata, metadata_stamp = self._metadata()
+        api = self._parts.array(FileRole.MESSAGES, layout.API)
+        part = self._parts.array(FileRole.TIMELINE, layout.OLD_UI if _has_only_old_timeline(names) else layout.UI)
+        timeline = self._timeline(part)
+        updates = self._parts.text(FileRole.UPDATES, layout.UPDATES)
+        metadata_part = self._parts.text(FileRole.METADATA, layout.METADATA)
         index, item = self._index()
-        self._findings += api.findings + timeline.findings
-        messages = api.log
+        self._findings += api.findings + part.findings + updates.findings + metadata_part.findings
+        metadata = self._metadata(metadata_part)
+        messages, ui, requests = api.log, timeline.ui, timeline.requests
         length = len(messages) if messages is not None else None
         roles = roles_of(messages) if messages is not None else ()
         index_model = Model(as_text(item.value.get("modelId"))) if item else Model()
         usages = usages_of(metadata)
-
-        ui, requests, points = self._timeline(timeline, length)
-        if timeline.log is None and messages is not None:
+        if part.log is None and messages is not None:
             requests = requests_from_answers(messages, roles)
         requests = settled(requests, messages, usages, index_model)
-        points = with_requests(points, requests)
 
         raw_range: Json = item.value.get("conversationHistoryDeletedRange") if item else None
         range_now, source = _range_now(item, raw_range, ui)
         self._findings += checks.range_findings(range_now, source, raw_range, ui, length)
         self._findings += checks.role_findings(roles)
-        if updates_text is not None:
-            self._findings += update_findings(updates_text, messages)
-        self._note_missing(api, timeline, index, item)
-        candidates = [Model(request.model_id, request.provider_id) for request in reversed(requests)]
-        candidates += [model for _, model in reversed(usages)] + [index_model]
-        fact = model_fact(candidates, messages, self._override)
-        written_ms = timeline.stamp.mtime_ns // 1_000_000
+        self._findings += entry_findings(part.path.name, timeline.reads, ui, timeline.odd, length)
+        if updates.text is not None:
+            self._findings += update_findings(updates.text, messages)
+        self._note_missing(api, part, index, item)
+        used = (Model(request.model_id, request.provider_id) for request in reversed(requests))
+        fact = model_fact((*used, *(model for _, model in reversed(usages)), index_model), messages, self._override)
+        written_ms = part.stamp.mtime_ns // 1_000_000
         return Snapshot(
-            task=self._completed_ref(item, timeline),
+            task=self._completed_ref(item, part),
             generation=self._generation,
             messages=messages if messages is not None else EMPTY_LOG,
-            ui_items=timeline.log if timeline.log is not None else EMPTY_LOG,
+            ui_items=part.log if part.log is not None else EMPTY_LOG,
             ui=ui,
-            updates_text=updates_text,
+            updates_text=updates.text,
             range_now=range_now,
             range_source=source,
             requests=requests,
-            checkpoints=points,
+            checkpoints=timeline.points,
             model=fact,
             metadata=metadata,
             index_item=item.value if item else None,
             findings=tuple(self._findings),
-            files=(api.stamp, updates_stamp, timeline.stamp, metadata_stamp, item_stamp(index, item)),
+            files=(api.stamp, updates.stamp, part.stamp, metadata_part.stamp, item_stamp(index, item)),
             looks_open=signs_of_life(
                 self._directory, Path(self._ref.root), written_ms, ui, requests, self._clock.now_ms()
             ),
             has_messages=messages is not None,
-            has_timeline=timeline.log is not None,
+            has_timeline=part.log is not None,
             extra={
                 READ_AT: self._started_ms,
                 ITEM_TEXT: item.raw.decode("utf-8", "surrogateescape") if item else None,
@@ -181,84 +158,24 @@ class _Reading:
             )
         return names
 
-    def _timeline_path(self, names: set[str]) -> Path:
-        old = layout.UI not in names and layout.OLD_UI in names
-        return self._directory / (layout.OLD_UI if old else layout.UI)
+    def _timeline(self, part: ArrayPart) -> _Timeline:
+        if part.log is None:
+            return _Timeline((), (), (), (), ())
+        known, shared = self._previous, part.shared
+        if known is None or any(one.code in _FROM_ALL_ENTRIES for one in known.findings) or _is_oldest(known.ui):
+            known, shared = None, 0
+        reads = read_entries(part.log, shared)
+        ui = (*(known.ui[:shared] if known else ()), *entries(reads))
+        requests, odd = requests_from(reads, known.requests if known else (), shared)
+        points = points_from(reads, requests, known.checkpoints if known else (), shared)
+        return _Timeline(reads, ui, requests, points, odd)
 
-    # --- files ---------------------------------------------------------------------------------------------------
-
-    def _array(self, role: FileRole, path: Path) -> _Part:
-        known, log = self._stamps.get(role), self._known_log(role)
-        if known is not None and known.path == path and self._is_unchanged(known):
-            part = _Part(role, path, log, known, len(log) if log is not None else 0)
-            part.findings = [one for one in self._old_findings(path.name) if one.code.startswith("file-")]
-            return part
-        try:
-            content = self._patiently(path, log, known)
-        except FileNotFoundError:
-            return _Part(role, path, None, FileStamp(role, path, exists=False))
-        except OSError as error:
-            part = _Part(role, path, None, FileStamp(role, path, exists=True))
-            part.findings.append(_unreadable(path.name, error))
-            return part
-        damage = content.log.damage
-        if log is not None and known is not None and not log.damage and any(one.may_be_half_written for one in damage):
-            return self._kept(role, path, log, known, content)
-        stamp = _stamp(role, path, content.stat)
-        usable = not any(one.kind in {DamageKind.NOT_ARRAY, DamageKind.EMPTY} for one in damage)
-        part = _Part(role, path, content.log if usable else None, stamp, content.shared)
-        part.findings += checks.damage_findings(path.name, damage, len(content.log))
-        return part
-
-    def _patiently(self, path: Path, log: RawLog | None, known: FileStamp | None) -> LogContent:
-        """Read an array; one that is half written, or has vanished for the moment of a rename, again a little later."""
-        for delay in RETRY_DELAYS:
-            try:
-                content = read_log(path, log)
-            except FileNotFoundError:
-                if known is None or not known.exists:
-                    raise
-            else:
-                age_ms = self._clock.now_ms() - content.stat.st_mtime_ns // 1_000_000
-                if age_ms > FRESH_MS or not any(one.may_be_half_written for one in content.log.damage):
-                    return content
-            self._clock.sleep(delay)
-        return read_log(path, log)
-
-    def _kept(self, role: FileRole, path: Path, log: RawLog, known: FileStamp, content: LogContent) -> _Part:
-        """A part that was readable before and is not now: the last good reading stands, with its own stamp."""
-        part = _Part(role, path, log, known, len(log))
-        reason = next(one.reason for one in content.log.damage if one.may_be_half_written)
-        part.findings.append(
-            Finding(
-                "kept-last-good",
-                Severity.ERROR,
-                f"{path.name} cannot be read at the moment ({reason}); the last good reading is shown.",
-                path.name,
-                advice="If the agent is writing it, the next change brings it back. Nothing can be changed until then.",
-            )
-        )
-        return part
-
-    def _text(self, role: FileRole, name: str) -> tuple[str | None, FileStamp]:
-        path = self._directory / name
-        try:
-            content = read_content(path)
-        except FileNotFoundError:
-            return None, FileStamp(role, path, exists=False)
-        except OSError as error:
-            self._findings.append(_unreadable(name, error))
-            return None, FileStamp(role, path, exists=True)
-        text = content.data.decode("utf-8", "replace")
-        return text, replace(_stamp(role, path, content.stat), digest=digest(content.data))
-
-    def _metadata(self) -> tuple[JsonObject | None, FileStamp]:
-        text, stamp = self._text(FileRole.METADATA, layout.METADATA)
-        if text is None:
-            return None, stamp
-        value = decode(text.encode("utf-8", "surrogatepass"))
+    def _metadata(self, part: TextPart) -> JsonObject | None:
+        if part.text is None:
+            return None
+        value = decode(part.text.encode())
         if isinstance(value, dict):
-            return value, stamp
+            return value
         self._findings.append(
             Finding(
                 "metadata-unreadable",
@@ -268,7 +185,7 @@ class _Reading:
                 advice="Files in context and model changes are not shown. The agent starts a new one.",
             )
         )
-        return None, stamp
+        return None
 
     def _index(self) -> tuple[Index, OwnItem | None]:
         index = read_index(Path(self._ref.root))
@@ -291,49 +208,7 @@ class _Reading:
             )
         return index, item
 
-    def _is_unchanged(self, known: FileStamp) -> bool:
-        """True when `stat` alone proves that the file is as it was at the reading before."""
-        read_at = self._previous.extra.get(READ_AT) if self._previous else None
-        if not known.exists or not isinstance(read_at, int) or known.mtime_ns + SETTLED_NS > read_at * 1_000_000:
-            return False
-        try:
-            now = os.stat(known.path)  # noqa: PTH116 - one system call
-        except OSError:
-            return False
-        return (now.st_size, now.st_mtime_ns, now.st_ino) == (known.size, known.mtime_ns, known.inode)
-
-    def _known_log(self, role: FileRole) -> RawLog | None:
-        if self._previous is None:
-            return None
-        log: JsonLog = self._previous.messages if role is FileRole.MESSAGES else self._previous.ui_items
-        return log if isinstance(log, RawLog) else None
-
-    def _old_findings(self, name: str) -> list[Finding]:
-        return [one for one in self._previous.findings if one.file == name] if self._previous else []
-
-    # --- the timeline ----------------------------------------------------------------------------------------------
-
-    def _timeline(
-        self, part: _Part, length: int | None
-    ) -> tuple[tuple[UiEntry, ...], tuple[Request, ...], tuple[Checkpoint, ...]]:
-        if part.log is None:
-            return (), (), ()
-        known, shared = self._previous, part.shared
-        if known is None or any(entry.kind == FINISHED for entry in known.ui):
-            known, shared = None, 0
-        clean = known is None or not any(one.code in {"entry-odd", "usage-unreadable"} for one in known.findings)
-        if not clean:
-            known, shared = None, 0
-        reads = read_entries(part.log, shared)
-        ui = (*(known.ui[:shared] if known else ()), *entries(reads))
-        requests, odd = requests_from(reads, known.requests if known else (), shared)
-        points = points_from(reads, known.checkpoints if known else (), shared)
-        self._findings += entry_findings(part.path.name, reads, ui, odd, length)
-        return ui, requests, points
-
-    # --- findings and the rest -------------------------------------------------------------------------------------
-
-    def _note_missing(self, api: _Part, timeline: _Part, index: Index, item: OwnItem | None) -> None:
+    def _note_missing(self, api: ArrayPart, timeline: ArrayPart, index: Index, item: OwnItem | None) -> None:
         if api.log is None:
             self._findings.append(
                 Finding(
@@ -382,7 +257,7 @@ class _Reading:
                 )
             )
 
-    def _completed_ref(self, item: OwnItem | None, timeline: _Part) -> TaskRef:
+    def _completed_ref(self, item: OwnItem | None, timeline: ArrayPart) -> TaskRef:
         """The reference with what the reading tells: a title, where the list had none."""
         ref = replace(self._ref, in_index=item is not None)
         if ref.title or timeline.log is None or not len(timeline.log):
@@ -398,18 +273,13 @@ def _range_now(item: OwnItem | None, raw: Json, ui: tuple[UiEntry, ...]) -> tupl
     return None, RangeSource.NOWHERE
 
 
-def _stamp(role: FileRole, path: Path, stat: os.stat_result) -> FileStamp:
-    return FileStamp(role, path, exists=True, size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
+def _has_only_old_timeline(names: set[str]) -> bool:
+    return layout.UI not in names and layout.OLD_UI in names
 
 
-def _unreadable(name: str, error: OSError) -> Finding:
-    return Finding(
-        "file-unreadable",
-        Severity.ERROR,
-        f"{name} cannot be read: {error.strerror or error}.",
-        name,
-        advice="Check the rights of the file.",
-    )
+def _is_oldest(ui: Sequence[UiEntry]) -> bool:
+    """True for timelines of versions up to 1.9, where a later entry completes an earlier request."""
+    return any(entry.kind == FINISHED for entry in ui)
 
 
 def with_digests(snapshot: Snapshot) -> tuple[FileStamp, ...]:

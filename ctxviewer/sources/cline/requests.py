@@ -50,7 +50,7 @@ def usage_of(text: bytes | memoryview) -> tuple[_Payload | None, str]:
     """The payload of a request entry, and what is wrong with it ('' if nothing). None when it is not readable."""
     if not len(text):
         return None, "it has no text"
-    source = text_of(text).encode("utf-8", "backslashreplace")
+    source = text_of(text)
     try:
         payload = _PAYLOAD.decode(source)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
