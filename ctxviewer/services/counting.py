@@ -135,10 +135,10 @@ class Counting(QObject):
         choice = encoding_for(model_id)
         counter = self._counters.get(choice.encoding)
         if counter is None:
-            cache = CountCache()
-            if self._folder is not None:
+            cache, inner = CountCache(), load_counter(choice.encoding)
+            if self._folder is not None and inner.exact:
                 load_counts(cache, self._folder, choice.encoding)
-            counter = CachedCounter(load_counter(choice.encoding), cache)
+            counter = CachedCounter(inner, cache)
             self._counters[choice.encoding] = counter
         self._sentence = choice.sentence if counter.exact else counter.reason
         return counter
@@ -168,7 +168,7 @@ class Counting(QObject):
                     slice_counts[number] = count_message(counter, parse_message(number, messages[number]))
                 counted.emit(_Slice(generation, slice_counts, {}))
                 token.report(total - len(missing), total)
-            if folder is not None and total:
+            if folder is not None and total and counter.exact:
                 try:
                     save_counts(counter.cache, folder, counter.name)
                 except OSError as error:
