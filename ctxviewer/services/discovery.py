@@ -21,7 +21,7 @@ OpenPath = Callable[[Path], Sequence[TaskRef]]
 """`sources.registry.open_path`."""
 
 LIVE_MS = 30_000
-"""So long after its files were touched a task counts as running."""
+"""So long after it has grown a task counts as running."""
 REFRESH_MS = 400
 """Pause between a touched root and the next look at all of them."""
 
@@ -30,7 +30,7 @@ class Discovery(QObject):
     """All tasks that are known, newest first. GUI thread only."""
 
     tasks_changed = Signal(object)  # tuple[TaskRef, ...]
-    live_changed = Signal(object)  # frozenset[str]: directories of tasks that were touched a moment ago
+    live_changed = Signal(object)  # frozenset[str]: directories of tasks that have grown a moment ago
     found = Signal(object)  # tuple[TaskRef, ...]: what a path that the user gave holds
     searching_changed = Signal(object)  # bool
 
@@ -64,7 +64,7 @@ class Discovery(QObject):
 
     @property
     def live(self) -> frozenset[str]:
-        """Directories of tasks whose files were touched within the last half minute."""
+        """Directories of tasks that have grown within the last half minute."""
         return frozenset(self._live)
 
     @property
@@ -114,8 +114,8 @@ class Discovery(QObject):
         self._given.pop(folder, None)
         self.refresh()
 
-    def note_touched(self, path: object) -> None:
-        """A task's files were touched: it is running."""
+    def note_running(self, path: object) -> None:
+        """A task has grown a moment ago."""
         key = str(path)
         timer = self._live.get(key)
         if timer is None:
@@ -185,6 +185,10 @@ class Discovery(QObject):
                 known.setdefault(str(ref.directory), ref)
         tasks = tuple(sorted(known.values(), key=_newest_first))
         if tasks != self._tasks:
+            before = {str(ref.directory): ref.updated_ms for ref in self._tasks}
+            for ref in tasks:
+                if ref.updated_ms > before.get(str(ref.directory), ref.updated_ms):
+                    self.note_running(ref.directory)
             self._tasks = tasks
             self.tasks_changed.emit(tasks)
 

@@ -24,6 +24,7 @@ class Explaining(QObject):
         super().__init__(parent)
         self._runner, self._session = runner, session
         self._token: CancelToken | None = None
+        self._working = False
         self._current: Explanation | None = None
         self._made_for: tuple[Timeline, int | None, int | None] | None = None
         self._pause = QTimer(self)
@@ -37,6 +38,11 @@ class Explaining(QObject):
     def current(self) -> Explanation | None:
         """The newest explanation that still holds."""
         return self._current
+
+    @property
+    def pending(self) -> bool:
+        """True while an explanation is being worked out, or about to be."""
+        return self._pause.isActive() or self._token is not None
 
     def refresh(self) -> None:
         """Explain what is shown now."""
@@ -56,7 +62,9 @@ class Explaining(QObject):
             token.check()
             return wanted, explain(timeline, number, override)
 
-        self._token = self._runner.read(work, done=self._take, failed=self._fail)
+        self._working = True
+        token = self._runner.read(work, done=self._take, failed=self._fail)
+        self._token = token if self._working else None
 
     def close(self) -> None:
         """Explain no more."""
@@ -76,11 +84,13 @@ class Explaining(QObject):
 
     def _take(self, result: tuple[tuple[Timeline, int | None, int | None], Explanation]) -> None:
         wanted, explanation = result
+        self._working, self._token = False, None
         if wanted == (self._session.timeline, self._session.request, self._session.window):
             self._made_for = wanted
             self._set(explanation)
 
     def _fail(self, error: CtxError) -> None:
+        self._working, self._token = False, None
         self._set(None)
         self.failed.emit(error)
 

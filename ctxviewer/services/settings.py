@@ -71,11 +71,9 @@ LAST_TASK: Field[str] = Field("tasks/last", "", _text)
 REOPEN: Field[bool] = Field("tasks/reopen-last", True, _flag)
 WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 """Model windows set by the user, in tokens, by task directory."""
-DATA_FOLDER: Field[str] = Field("data/folder", "", _text)
-"""Where backups and the journal are kept; '' = the place that the system has for it."""
 
 FIELDS: tuple[Field[Any], ...] = (
-    THEME, SCALE, PROPORTIONAL, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS, DATA_FOLDER,
+    THEME, SCALE, PROPORTIONAL, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
 )  # fmt: skip
 
 _GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 3
@@ -86,13 +84,10 @@ class Settings(QObject):
 
     changed = Signal(object)  # Field
 
-    def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
-        """`file`: an INI file to use instead of the user's own place (tests, portable installations)."""
+    def __init__(self, file: Path, parent: QObject | None = None) -> None:
+        """`file`: an INI file, in our own data folder."""
         super().__init__(parent)
-        if file is None:
-            self._store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "ctxviewer", "ctxviewer")
-        else:
-            self._store = QSettings(str(file), QSettings.Format.IniFormat)
+        self._store = QSettings(str(file), QSettings.Format.IniFormat)
 
     @property
     def file(self) -> Path:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from ctxviewer.domain.snapshot import Snapshot
 
 if TYPE_CHECKING:  # watchdog loads with it
-    from ctxviewer.sources.watch import WatchEvent
+    from ctxviewer.sources.watch import WatchEvent, WatchLimit
 
 
 class TaskWatcher(Protocol):
@@ -34,14 +34,14 @@ class TaskWatcher(Protocol):
         ...
 
 
-MakeWatcher = Callable[[Callable[["WatchEvent"], None]], TaskWatcher]
+MakeWatcher = Callable[[Callable[["WatchEvent"], None], Callable[["WatchLimit"], None]], TaskWatcher]
 
 
-def make_watcher(callback: Callable[[WatchEvent], None]) -> TaskWatcher:
-    """The real watcher."""
+def make_watcher(callback: Callable[[WatchEvent], None], told: Callable[[WatchLimit], None]) -> TaskWatcher:
+    """The real watcher. Both callables are called on its threads."""
     from ctxviewer.sources.watch import Watcher  # noqa: PLC0415 - watchdog must not delay the first window
 
-    return Watcher(callback)
+    return Watcher(callback, told=told)
 
 
 class WatchBridge(QObject):
@@ -51,7 +51,9 @@ class WatchBridge(QObject):
     task_gone = Signal(object)  # Path
     task_back = Signal(object)  # Path
     roots_touched = Signal(object)  # Path
+    limited = Signal(object)  # tuple[str, str]: why changes are noticed late, and what helps
     _seen = Signal(object)  # WatchEvent
+    _told = Signal(object)  # WatchLimit
 
     def __init__(self, make: MakeWatcher = make_watcher, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,6 +61,7 @@ class WatchBridge(QObject):
         self._watcher: TaskWatcher | None = None
         self._closed = False
         self._seen.connect(self._pass_on)
+        self._told.connect(self._pass_limit)
 
     def watch_roots(self, paths: Iterable[Path]) -> None:
         """Watch these storage roots instead of those before."""
@@ -82,7 +85,7 @@ class WatchBridge(QObject):
 
     def _started(self) -> TaskWatcher | None:
         if self._watcher is None and not self._closed:
-            self._watcher = self._make(self._seen.emit)
+            self._watcher = self._make(self._seen.emit, self._told.emit)
         return self._watcher
 
     def _pass_on(self, event: WatchEvent) -> None:
@@ -95,3 +98,7 @@ class WatchBridge(QObject):
             "roots_touched": self.roots_touched,
         }[str(event.kind)]
         signal.emit(event.path)
+
+    def _pass_limit(self, limit: WatchLimit) -> None:
+        if not self._closed:
+            self.limited.emit((limit.sentence, limit.hint))

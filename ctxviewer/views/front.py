@@ -241,7 +241,7 @@ class WindowFront(QObject):
 
     def fold_hidden(self, *, folded: bool) -> None:
         """Fold or unfold every stretch that is not sent."""
-        self._window.stage.conversation.fold_hidden(folded)
+        self._window.stage.conversation.fold_all(folded)
 
     def copy_selection(self) -> None:
         """Copy what is selected where the focus is, else in the conversation."""
@@ -272,6 +272,7 @@ class WindowFront(QObject):
         """Open the preferences."""
         dialog = PreferencesDialog(self._settings, self._data_folder, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.folder_wanted.connect(self.show_folder)
         dialog.folder_added.connect(self._add_folder)
         dialog.folder_removed.connect(self._discovery.forget_folder)
         self._show(dialog)
@@ -281,11 +282,12 @@ class WindowFront(QObject):
         HelpDialog(page, self._window).show()
 
     def escape(self) -> bool:
-        """Close the find bar. True if it was open."""
-        if self._window.stage.find_bar.isVisible():
-            self._window.stage.find_bar.close_bar()
+        """Close the find bar, else let the conversation drop its selection. True if there was something."""
+        stage = self._window.stage
+        if stage.find_bar.isVisible():
+            stage.find_bar.close_bar()
             return True
-        return False
+        return stage.conversation.escape()
 
     def quit(self) -> None:
         """Close the window."""

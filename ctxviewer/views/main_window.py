@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QSizePoli
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
 from ctxviewer.actions.spec import Menu
+from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session
 from ctxviewer.services.settings import Settings
@@ -153,6 +154,12 @@ class MainWindow(QMainWindow):
         self._facts.setText(words.encode("utf-16", "replace").decode("utf-16"))
         self._facts.setToolTip(self._facts.text())
 
+    def show_findings(self, findings: tuple[Finding, ...]) -> None:
+        """Say in the panel's title how many things are odd, without the harmless ones."""
+        count = sum(finding.severity is not Severity.INFO for finding in findings)
+        name = BY_ID["view.panel-findings"].name
+        self._docks["findings"].setWindowTitle(f"{name} · {count:,}" if count else name)
+
     @property
     def facts(self) -> str:
         """What the quiet line says."""
@@ -261,6 +268,12 @@ class MainWindow(QMainWindow):
         self._settings.remember_window(*self.layout_state())
         self.closing.emit()
         super().closeEvent(event)
+
+    def take_apart(self) -> None:
+        """The services are ending: stop clocks, let the panes go of models and of the plot."""
+        self._progress.close_strip()
+        self.panels.usage.release()
+        self.stage.conversation.close()
 
     def changeEvent(self, event: QEvent) -> None:
         """Look at the files again when the user comes back: notifications may have been missed."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QWidget
 
+from ctxviewer.views.details import CheckpointsPanel, DetailsView, EventsPanel, FindingsPanel
 from ctxviewer.views.history_panel import HistoryPanel
 from ctxviewer.views.task_list import TaskList
 from ctxviewer.views.usage import UsageGraph
@@ -16,10 +17,10 @@ class Panels:
     """One widget a dock; the names are those of the actions `view.panel-…`."""
 
     tasks: TaskList
-    details: QWidget
-    events: QWidget
-    checkpoints: QWidget
-    findings: QWidget
+    details: DetailsView
+    events: EventsPanel
+    checkpoints: CheckpointsPanel
+    findings: FindingsPanel
     history: HistoryPanel
     usage: UsageGraph
 

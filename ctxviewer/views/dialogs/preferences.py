@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 )
 
 from ctxviewer.services.settings import (
-    DATA_FOLDER,
     EXTRA_ROOTS,
     PROPORTIONAL,
     REOPEN,
@@ -36,6 +35,7 @@ from ctxviewer.services.settings import (
     WINDOWS,
     Settings,
 )
+from ctxviewer.sources.own_data import VARIABLE
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.parts import plain_label, rule
 
@@ -47,12 +47,13 @@ class PreferencesDialog(QDialog):
 
     folder_added = Signal(object)  # Path
     folder_removed = Signal(object)  # str
+    folder_wanted = Signal(object)  # Path: to be shown in the file manager
 
     def __init__(self, settings: Settings, data_folder: Path, parent: QWidget | None = None) -> None:
         """`data_folder`: where backups go in this run."""
         super().__init__(parent)
         self._settings = settings
-        self._default_data = data_folder
+        self._data_folder = data_folder
         look = theme.current()
         self.setWindowTitle("Preferences")
         self.setMinimumWidth(look.px(560))
@@ -96,17 +97,15 @@ class PreferencesDialog(QDialog):
         folders.addWidget(self._folders, 1)
         folders.addLayout(side)
 
-        self._data = QLineEdit(self)
+        self._data = QLineEdit(str(data_folder), self)
         self._data.setReadOnly(True)
-        choose, self._usual = QPushButton("&Choose…", self), QPushButton("&Usual place", self)
-        choose.setToolTip("Keep backups and the journal in another folder, from the next start on")
-        choose.clicked.connect(self._ask_data)
-        self._usual.setToolTip("Keep them where the system keeps data of programs, from the next start on")
-        self._usual.clicked.connect(self._reset_data)
+        self._data.setToolTip(f"Set {VARIABLE} in the environment to keep them elsewhere")
+        show = QPushButton("&Show", self)
+        show.setToolTip("Open this folder in the file manager")
+        show.clicked.connect(self._show_data)
         data = QHBoxLayout()
         data.addWidget(self._data, 1)
-        data.addWidget(choose)
-        data.addWidget(self._usual)
+        data.addWidget(show)
 
         self._windows = plain_label("", "muted", self)
         self._forget_windows = QPushButton("&Forget", self)
@@ -163,10 +162,6 @@ class PreferencesDialog(QDialog):
         if self.folders != folders:
             self._folders.clear()
             self._folders.addItems(folders)
-        chosen = settings.get(DATA_FOLDER)
-        self._data.setText(chosen or str(self._default_data))
-        self._data.setToolTip(self._data.text())
-        self._usual.setEnabled(bool(chosen))
         count = len(settings.get(WINDOWS))
         self._windows.setText(
             f"{count} task{'s' if count != 1 else ''}" if count else "None: every window is as found."
@@ -194,8 +189,8 @@ class PreferencesDialog(QDialog):
     def _reset_windows(self, _checked: bool = False) -> None:
         self._settings.reset(WINDOWS)
 
-    def _reset_data(self, _checked: bool = False) -> None:
-        self._settings.reset(DATA_FOLDER)
+    def _show_data(self, _checked: bool = False) -> None:
+        self.folder_wanted.emit(self._data_folder)
 
     def _remove_folder(self, _checked: bool = False) -> None:
         for item in self._folders.selectedItems():
@@ -208,14 +203,6 @@ class PreferencesDialog(QDialog):
 
     def _add_folder(self, path: str) -> None:
         self.folder_added.emit(Path(path))
-
-    def _ask_data(self, _checked: bool = False) -> None:
-        dialog = self._folder_dialog("Keep backups in")
-        dialog.fileSelected.connect(self._set_data)
-        dialog.open()
-
-    def _set_data(self, path: str) -> None:
-        self._settings.set(DATA_FOLDER, path)
 
     def _folder_dialog(self, title: str) -> QFileDialog:
         dialog = QFileDialog(self, title)

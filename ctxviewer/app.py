@@ -1,0 +1,381 @@
+"""The composition root: makes every service, the window and their connections, and takes them apart again.
+
+Nothing else in the program knows all rooms. The order of the start is: window on the screen, then libraries that are
+slow to load, then the disk.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.actions.handlers import Handlers
+from ctxviewer.actions.upkeep import Upkeep
+from ctxviewer.domain.snapshot import TaskRef
+from ctxviewer.domain.view import TextMode
+from ctxviewer.models.conversation import ConversationModel
+from ctxviewer.models.history import HistoryModel
+from ctxviewer.models.tasks import TaskTreeModel
+from ctxviewer.services import settings as fields
+from ctxviewer.services.changes import Changes
+from ctxviewer.services.counting import Counting
+from ctxviewer.services.discovery import Discovery
+from ctxviewer.services.explaining import Explaining
+from ctxviewer.services.following import Following
+from ctxviewer.services.notices import Notices
+from ctxviewer.services.runner import Executor, Runner
+from ctxviewer.services.samples import copy_samples, has_samples
+from ctxviewer.services.session import Session, SnapshotChange
+from ctxviewer.services.settings import Settings
+from ctxviewer.services.watchbridge import MakeWatcher, WatchBridge, make_watcher
+from ctxviewer.sources import registry
+from ctxviewer.sources.discover import Found, look_around
+from ctxviewer.sources.own_data import data_dir
+from ctxviewer.sources.store.store import Store
+from ctxviewer.views import theme
+from ctxviewer.views.crash_reporter import CrashReporter
+from ctxviewer.views.details import CheckpointsPanel, DetailsView, EventsPanel, FindingsPanel
+from ctxviewer.views.front import WindowFront
+from ctxviewer.views.history_panel import HistoryPanel
+from ctxviewer.views.main_window import MainWindow
+from ctxviewer.views.panels import Panels
+from ctxviewer.views.stage import Stage
+from ctxviewer.views.task_list import TaskList
+from ctxviewer.views.usage import UsageGraph
+from ctxviewer.views.wiring import Wiring
+
+_log = logging.getLogger(__name__)
+
+LOG_BYTES = 500_000
+QUIET_S = 0.6
+"""A picture is taken when nothing has been worked on for so long."""
+
+SWITCH_INTERVAL = 0.0005
+"""Seconds a thread may keep the interpreter: painting stays fluent while a job runs in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the program was asked to open, and where it keeps its own things."""
+
+    data_folder: Path
+    paths: tuple[Path, ...] = ()
+    demo: bool = False
+    """Only the sample tasks; nothing of this machine is looked at."""
+
+    @classmethod
+    def of(cls, paths: Sequence[Path] = (), *, demo: bool = False) -> Start:
+        """For this user; the demo keeps its things apart."""
+        own = data_dir()
+        return cls(own / "demo" if demo else own, tuple(path.expanduser().absolute() for path in paths), demo)
+
+
+class Desk(QObject):
+    """One window with everything behind it. `close` ends all threads; the window closes through it."""
+
+    def __init__(
+        self,
+        start: Start,
+        *,
+        look: Callable[[Sequence[Path]], Found] | None = None,
+        watcher: MakeWatcher = make_watcher,
+        executors: tuple[Executor, Executor] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        """`look`, `watcher` and `executors` (for reads, for changes) are exchanged by tests."""
+        super().__init__(parent)
+        self._start = start
+        self._closed = False
+        self._opening: list[Path] = []
+        data = start.data_folder
+        self.settings = Settings(data / "settings.ini", self)
+        self.notices = Notices(self)
+        read, change = executors if executors is not None else (None, None)
+        self.runner = Runner(self, read=read, change=change)
+        self.session = Session(self.runner, self.notices, registry.read, window_override=self._override, parent=self)
+        self.session.set_text_mode(TextMode(self.settings.get(fields.TEXT_MODE)))
+        self.store = Store(data)
+        self.changes = Changes(self.runner, self.session, self.notices, self.store, registry.change_for, parent=self)
+        if look is None:
+            look = _only_given if start.demo else look_around
+        self.discovery = Discovery(self.runner, self.notices, self.settings, look, registry.open_path, self)
+        self.counting = Counting(self.runner, data / "counts", self)
+        self.explaining = Explaining(self.runner, self.session, self)
+        self.bridge = WatchBridge(watcher, self)
+        self.following = Following(self.bridge, self.session, self.discovery, self.notices, self)
+        self.handlers = Handlers(
+            session=self.session,
+            runner=self.runner,
+            changes=self.changes,
+            discovery=self.discovery,
+            settings=self.settings,
+            notices=self.notices,
+            samples=partial(copy_samples, data),
+            parent=self,
+        )
+        self.actions = ActionSet(self.handlers.run, self)
+        self._dress()
+        self.window = self._make_window()
+        self.upkeep = Upkeep(
+            self.actions,
+            self.session,
+            self.changes,
+            self.runner,
+            self.settings,
+            has_samples=has_samples,
+            parent=self,
+        )
+        self.settings.changed.connect(self._follow_setting)
+        self.session.text_mode_changed.connect(self._keep_mode)
+        self.session.task_changed.connect(self._thaw)
+        self.session.snapshot_changed.connect(self._settle_memory)
+        self.window.paths_dropped.connect(self._open_dropped)
+        self.window.first_shown.connect(self._begin)
+        self.window.closing.connect(self.close)
+
+    # -- start --------------------------------------------------------------------------------------------------
+
+    def _make_window(self) -> MainWindow:
+        messages = ConversationModel(self)
+        tasks = TaskTreeModel(_now_ms, self)
+        history = HistoryModel(_now_ms, self)
+        panels = Panels(
+            tasks=TaskList(tasks),
+            details=DetailsView(),
+            events=EventsPanel(),
+            checkpoints=CheckpointsPanel(),
+            findings=FindingsPanel(),
+            history=HistoryPanel(history, self.actions),
+            usage=UsageGraph(),
+        )
+        stage = Stage(messages, self.session, self.notices, self.actions)
+        window = MainWindow(
+            session=self.session,
+            runner=self.runner,
+            settings=self.settings,
+            actions=self.actions,
+            stage=stage,
+            panels=panels,
+        )
+        self.front = WindowFront(
+            window,
+            session=self.session,
+            changes=self.changes,
+            counting=self.counting,
+            discovery=self.discovery,
+            settings=self.settings,
+            handlers=self.handlers,
+            data_folder=self._start.data_folder,
+        )
+        self.handlers.attach(self.front)
+        self.wiring = Wiring(
+            window,
+            self.front,
+            session=self.session,
+            changes=self.changes,
+            counting=self.counting,
+            explaining=self.explaining,
+            discovery=self.discovery,
+            handlers=self.handlers,
+            actions=self.actions,
+            messages=messages,
+            tasks=tasks,
+        )
+        return window
+
+    def show(self) -> None:
+        """Show the window; everything slow follows after its first paint."""
+        self.window.show()
+
+    def _begin(self) -> None:
+        if self._closed:
+            return
+        self.changes.recover()
+        if self._start.demo:
+            self.handlers.open_path(copy_samples(self._start.data_folder, fresh=True))
+            return
+        self.discovery.refresh()
+        if self._start.paths:
+            self.open_paths(self._start.paths)
+        elif self.settings.get(fields.REOPEN) and self.settings.get(fields.LAST_TASK):
+            last = Path(self.settings.get(fields.LAST_TASK))
+            if last.is_dir():
+                self.handlers.open_path(last)
+
+    def open_paths(self, paths: Sequence[Path], *, remember: bool = False) -> None:
+        """Open what these folders and files hold; the newest task of the first one is shown."""
+        for number, path in enumerate(paths):
+            if number == 0:
+                self.handlers.open_path(path, remember=remember)
+            else:
+                self.discovery.open_path(path, remember=remember)
+
+    def _open_dropped(self, paths: tuple[Path, ...]) -> None:
+        self.open_paths(paths, remember=True)
+
+    # -- what the services do not know of each other -------------------------------------------------------------
+
+    def _override(self, task: TaskRef) -> int | None:
+        return self.settings.window_override(str(task.directory))
+
+    def _dress(self) -> None:
+        look = theme.current()
+        look.set_choice(theme.Choice(self.settings.get(fields.THEME)))
+        look.set_scale(self.settings.get(fields.SCALE) / 100)
+        look.set_proportional_text(self.settings.get(fields.PROPORTIONAL))
+
+    def _follow_setting(self, field: object) -> None:
+        if field in {fields.THEME, fields.SCALE, fields.PROPORTIONAL}:
+            self._dress()
+        elif field is fields.WINDOWS:
+            self.session.refresh_window()
+
+    def _keep_mode(self, mode: TextMode) -> None:
+        self.settings.set(fields.TEXT_MODE, mode.value)
+
+    def _thaw(self, _task: object) -> None:
+        gc.unfreeze()
+
+    def _settle_memory(self, change: SnapshotChange) -> None:
+        """After a task was read: its many values live long, the collector need not look at them again."""
+        if change.previous is None:
+            if not self._start.demo:
+                self.settings.note_recent(str(change.snapshot.task.directory))
+            QTimer.singleShot(0, gc.freeze)
+
+    # -- end ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Cancel all work, end all threads, let go of the window. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self.upkeep.close()
+        self.bridge.close()
+        self.explaining.close()
+        self.counting.close()
+        self.discovery.close()
+        self.runner.close()
+        self.session.close()
+        self.handlers.detach()
+        self.window.take_apart()
+        self.settings.sync()
+        gc.unfreeze()
+
+
+def _only_given(paths: Sequence[Path]) -> Found:
+    """Look at nothing but the given paths."""
+    tasks = [task for path in paths if path.exists() for task in registry.open_path(path)]
+    return Found(registry.unique(tasks), (), ())
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def make_application(argv: Sequence[str] = ()) -> QApplication:
+    """The QApplication, dressed. Made once per process."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        application = existing
+    else:
+        QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontShowIconsInMenus, on=False)
+        application = QApplication([sys.argv[0], *argv])
+    application.setApplicationName("ctxviewer")
+    application.setApplicationDisplayName("ctxviewer")
+    application.setDesktopFileName("ctxviewer")
+    theme.current().apply(application)
+    return application
+
+
+def run(start: Start) -> int:
+    """Open the window and stay until it is closed. The exit status is 0."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    log_to(start.data_folder)
+    application = make_application()
+    desk = Desk(start)
+    reporter = CrashReporter(desk.window)
+    reporter.install()
+    desk.show()
+    status = application.exec()
+    desk.close()
+    reporter.remove()
+    return status
+
+
+def log_to(folder: Path) -> None:
+    """Keep warnings and worse in a small file of our own: paths, counts and timings, never text of a conversation."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(folder / "log.txt", maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
+    except OSError as error:
+        logging.basicConfig(level=logging.WARNING)
+        _log.warning("no log file can be kept: %s", error)
+        return
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", handlers=[handler]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What a picture of the window should show."""
+
+    out: Path
+    size: tuple[int, int] = (1280, 800)
+    """Pixels."""
+    request: int | None = None
+    """Number of a request from 0; None = live."""
+    message: int | None = None
+    look: str = ""
+    """A theme by its name in the settings, '' = as set."""
+
+
+def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
+    """Draw the window into a PNG. Returns '' when that worked, else the reason. Needs Qt, but no screen."""
+    application = make_application()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    desk = Desk(start)
+    if shot.look:
+        theme.current().set_choice(theme.Choice(shot.look))
+    desk.window.resize(*shot.size)
+    desk.show()
+    deadline = time.monotonic() + patience_s
+    wanted = start.demo or bool(start.paths)
+    placed = False
+    quiet_since = 0.0
+    reason = ""
+    while time.monotonic() < deadline:
+        application.processEvents()
+        if not placed and (desk.session.snapshot is not None or not wanted):
+            placed = True
+            desk.session.select_request(shot.request)
+            desk.session.select_message(shot.message)
+        busy = bool(desk.runner.jobs) or desk.discovery.searching or desk.explaining.pending or not placed
+        if desk.session.failure is not None or (wanted and not busy and desk.notices.standing and not placed):
+            break
+        now = time.monotonic()
+        quiet_since = now if busy or not quiet_since else quiet_since
+        if now - quiet_since > QUIET_S:
+            break
+        time.sleep(0.005)
+    if wanted and desk.session.snapshot is None:
+        failure = desk.session.failure
+        told = [notice.sentence for notice in desk.notices.standing]
+        reason = failure.sentence if failure is not None else told[-1] if told else "The task was not read in time."
+    elif not desk.window.grab().save(str(shot.out), "PNG"):
+        reason = f"{shot.out} cannot be written."
+    desk.window.close()
+    desk.close()
+    return reason
