@@ -137,7 +137,7 @@ class Counting(QObject):
         if counter is None:
             cache, inner = CountCache(), load_counter(choice.encoding)
             if self._folder is not None and inner.exact:
-                load_counts(cache, self._folder, choice.encoding)
+                load_counts(cache, self._folder, inner.name)
             counter = CachedCounter(inner, cache)
             self._counters[choice.encoding] = counter
         self._sentence = choice.sentence if counter.exact else counter.reason

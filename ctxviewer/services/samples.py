@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from ctxviewer import resources
 from ctxviewer.domain.errors import CtxError
+from ctxviewer.sources.samples import fresh_samples, samples_folder
 
 
 def has_samples() -> bool:
@@ -19,12 +19,10 @@ def has_samples() -> bool:
 
 def copy_samples(data_folder: Path, *, fresh: bool = False) -> Path:
     """The folder of the copy; made when it is missing, or with `fresh` anew. CtxError when it cannot be made."""
-    target = data_folder / "samples"
+    target = samples_folder(data_folder)
     try:
-        if fresh and target.exists():
-            shutil.rmtree(target)
-        if not target.exists():
-            shutil.copytree(resources.path("samples"), target, copy_function=shutil.copyfile)
+        if fresh or not target.exists():
+            fresh_samples(data_folder)
     except OSError as error:
         raise CtxError(
             f"The samples cannot be copied: {error.strerror or error}.",

@@ -10,13 +10,18 @@ from pathlib import Path
 from ctxviewer import resources
 
 
+def samples_folder(folder: Path) -> Path:
+    """Where the copy below `folder` is, or would be."""
+    return folder / "samples"
+
+
 def fresh_samples(folder: Path) -> Path:
     """Put the sample tasks below `folder`, as they were invented, and return their storage root.
 
     What an earlier call left there is replaced. The files carry the times of their stories, so that no task looks as if
     an agent had just written it. Raises OSError when the folder cannot be written.
     """
-    root = folder / "samples"
+    root = samples_folder(folder)
     if root.exists():
         shutil.rmtree(root)
     shutil.copytree(resources.path("samples"), root, copy_function=shutil.copyfile)
