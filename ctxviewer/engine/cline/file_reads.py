@@ -66,16 +66,26 @@ def find_reads(messages: Messages, start: int, history: ContextHistory) -> Found
     """
     found = FoundReads()
     for index in range(start, len(messages)):
-        replaced: JsValue = None
-        entry = history.entry(index)
-        if entry is not None:
-            if not _is_open(entry):
-                continue
-            replaced = _replaced_paths(entry)
-        role, content = role_and_content(messages[index] if index >= 0 else _nothing(index))
-        if role == "user" and isinstance(content, list) and content:
-            _search(found, index, content, replaced)
+        search_again(found, index, messages, history)
     return found
+
+
+def search_again(found: FoundReads, index: int, messages: Messages, history: ContextHistory) -> None:
+    """Add what message `index` still holds, given what was replaced in it before."""
+    replaced: JsValue = None
+    entry = history.entry(index)
+    if entry is not None:
+        if not _is_open(entry):
+            return
+        replaced = _replaced_paths(entry)
+    search_message(found, index, messages[index] if index >= 0 else _nothing(index), replaced)
+
+
+def search_message(found: FoundReads, index: int, message: Json, replaced: JsValue = None) -> None:
+    """Add the places of one message, with number `index`, to those found. `replaced`: paths already replaced in it."""
+    role, content = role_and_content(message)
+    if role == "user" and isinstance(content, list) and content:
+        _search(found, index, content, replaced)
 
 
 def _nothing(index: int) -> Json:

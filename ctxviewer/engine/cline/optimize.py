@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.json import Json, Messages
@@ -74,6 +75,10 @@ class Optimization:
         return self.characters is None or self.characters.share < ENOUGH
 
 
+Counting: TypeAlias = Callable[[ContextHistory, AbstractSet[int]], Characters]
+"""Counts the characters once the given messages hold new updates; fails as `count_characters` does."""
+
+
 def optimize_file_reads(
     messages: Messages, deleted: Range | None, history: ContextHistory, timestamp: JsValue
 ) -> Optimization:
@@ -84,13 +89,24 @@ def optimize_file_reads(
     messages = loaded(messages)
     start = resume_index(deleted)
     found = find_reads(messages, start, history)
+
+    def count(after: ContextHistory, changed: AbstractSet[int]) -> Characters:
+        return count_characters(messages, start, after, changed)
+
+    return optimize_found(found, messages, history, timestamp, count)
+
+
+def optimize_found(
+    found: FoundReads, messages: Messages, history: ContextHistory, timestamp: JsValue, count: Counting
+) -> Optimization:
+    """The same for copies that are already found. Files with one copy may be left out of `found`."""
     if all(len(places) < 2 for places in found.by_path.values()):
         return Optimization(history)
     draft = HistoryDraft(history)
     try:
         steps = _replace_all(draft, found, messages, timestamp)
         after = draft.freeze()
-        characters = count_characters(messages, start, after, {step.place.message for step in steps})
+        characters = count(after, {step.place.message for step in steps})
     except BrokenInputError as err:
         raise HalfDoneError(err, draft.freeze()) from err
     return Optimization(after, tuple(_measured(steps, characters)), characters)
@@ -157,8 +173,6 @@ def _start_mention(draft: HistoryDraft, place: ReadPlace, messages: Messages) ->
 def _replace_mention(mention: _Mention, place: ReadPlace) -> int:
     """Replace one file; returns by how many units the text became shorter."""
     text = mention.text
-    if not truthy(text):
-        return 0
     change = replacement(text, place.found, place.replacement)
     if not isinstance(mention.paths, list):
         raise failed(f"message {place.message} has no list of replaced files")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -82,8 +82,11 @@ def decide(
     *,
     total: JsValue,
     timestamp: JsValue,
+    optimize: Callable[[], Optimization] | None = None,
 ) -> Decision:
     """The decision for a known total of the previous request, without the messages that are sent.
+
+    `optimize`, where given, makes what `optimize_file_reads` would make of these arguments, for callers that know more.
 
     Cline 4.0.10: over the limit means total >= limit. Then file reads are optimised; unless that saves enough, the
     range grows and the truncation notice is put in. HalfDoneError or BrokenInputError where the reference fails.
@@ -93,7 +96,7 @@ def decide(
         return unchanged
     keep = Keep.QUARTER if divide(total, 2) > window.limit else Keep.HALF
     messages = loaded(messages)
-    optimization = optimize_file_reads(messages, deleted, history, timestamp)
+    optimization = optimize_file_reads(messages, deleted, history, timestamp) if optimize is None else optimize()
     decision = replace(
         unchanged,
         verdict=Verdict.OPTIMIZED,

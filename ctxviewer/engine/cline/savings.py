@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
@@ -56,9 +56,16 @@ def count_characters(
     Blocks with an update count its newest text. In messages of `changed` they count the text before it, and the
     difference is what is saved. Fails where the reference does: fewer than two messages, null blocks and the like.
     """
+    return count_messages(messages, chain(range(2), range(start, len(messages))), history, changed)
+
+
+def count_messages(
+    messages: Messages, numbers: Iterable[int], history: ContextHistory, changed: AbstractSet[int] = frozenset()
+) -> Characters:
+    """The same for these messages only, in this order."""
     count = _Count()
     plain = 0
-    for index in chain(range(2), range(start, len(messages))):
+    for index in numbers:
         content = _content(messages, index)
         if not isinstance(content, list):
             continue

@@ -130,7 +130,7 @@ def _merged_requests(entries: Sequence[Json]) -> dict[object, Json]:
         if finishes:
             skip_until = finishes[-1]
             finish = entries[skip_until]
-            finished = js_json.parse(_request_text(finish)) if isinstance(finish, dict) else None
+            finished = js_json.parse(_request_text(finish))
             values = {**_finite(started), **_finite(finished)}
         elif not truthy(entry.get("text")):
             values = None
@@ -138,8 +138,8 @@ def _merged_requests(entries: Sequence[Json]) -> dict[object, Json]:
     return merged
 
 
-def _request_text(entry: JsonObject) -> str:
-    text = entry.get("text")
+def _request_text(entry: Json) -> str:
+    text = get(entry, "text")
     return to_string(text) if truthy(text) else "{}"
 
 
@@ -152,8 +152,3 @@ def _finite(value: Json) -> JsonObject:
 
 def _says(entry: Json, say: str) -> bool:
     return isinstance(entry, dict) and entry.get("type") == "say" and entry.get("say") == say
-
-
-def removed_totals(ui_messages: Sequence[Json], keep: int) -> UsageTotals:
-    """Sums of the display entries behind the first `keep`. Fails as `usage_totals` does."""
-    return usage_totals(ui_messages[keep:])

@@ -136,16 +136,13 @@ class ContextHistory:
     def updates(self) -> Iterator[Update]:
         """All updates that make sense, in stored order. Odd entries (other kinds, odd numbers, no text) are skipped."""
         for entry in self.entries.values():
-            message = as_int(_json(entry.key))
-            if message is None or message < 0:
-                continue
-            for updates in entry.blocks.values():
-                block = as_int(_json(updates.key))
-                if block is not None and block >= 0 and isinstance(updates.changes, list):
-                    for ordinal, change in enumerate(updates.changes):
-                        update = _flat(message, block, entry.edit_type, change, ordinal)
-                        if update is not None:
-                            yield update
+            yield from _updates_of(entry)
+
+    def updates_of(self, message: int) -> Iterator[Update]:
+        """Those of one message."""
+        entry = self.entry(message)
+        if entry is not None:
+            yield from _updates_of(entry)
 
     def in_force(self) -> dict[tuple[int, int], Update]:
         """The newest update by (message, block). A newest one that makes no sense hides the older ones."""
@@ -243,6 +240,19 @@ def _with_list(change: Json, shared: list[Json], copy: list[Json]) -> Json:
 
 def _json(value: JsValue) -> Json:
     return None if value is UNDEFINED else value
+
+
+def _updates_of(entry: MessageUpdates) -> Iterator[Update]:
+    message = as_int(_json(entry.key))
+    if message is None or message < 0:
+        return
+    for updates in entry.blocks.values():
+        block = as_int(_json(updates.key))
+        if block is not None and block >= 0 and isinstance(updates.changes, list):
+            for ordinal, change in enumerate(updates.changes):
+                update = _flat(message, block, entry.edit_type, change, ordinal)
+                if update is not None:
+                    yield update
 
 
 def _flat(message: int, block: int, edit_type: JsValue, change: Json, ordinal: int) -> Update | None:
