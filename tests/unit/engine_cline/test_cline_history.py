@@ -73,7 +73,7 @@ def test_updates_that_make_no_sense_are_left_out() -> None:
 
 def test_the_newest_update_is_in_force_even_if_it_makes_no_sense() -> None:
     history = ContextHistory.parse(
-        '[[2,[2,[[0,[[1,"text",["a"],[]],[2,"other",["b"],[]]]],[1,[[1,"text",["c"],[]]]]]]]]'
+        '[[2,[2,[[0,[[1,"text",["a"],[]],[2,"other",["b"],[]]]],[1,[[1,"text",["c"],[]]]],[2,[]]]]],["x",[2,[[0,[[1,"text",["d"],[]]]]]]]]'
     )
     assert {place: update.text for place, update in history.in_force().items()} == {(2, 1): "c"}
 

@@ -70,15 +70,15 @@ def test_the_newest_update_replaces_the_text_of_its_block() -> None:
 def test_updates_without_effect() -> None:
     messages = [
         {"role": "user", "content": "words"},
-        a(call("t"), {"type": "image"}, result("t", "x"), result("t", [])),
+        a(call("t"), {"type": "image"}, result("t", "x"), result("t", []), []),
     ]
     history = EMPTY
-    for block in range(5):
+    for block in range(6):
         history = update(0, block, "no", update(1, block, "no", history))
     sent = project(messages, None, history)
     assert sent.messages == messages
     assert {(one.message, one.block, one.hit) for one in sent.applied} == {
-        (m, b, None) for m in (0, 1) for b in range(5)
+        (m, b, None) for m in (0, 1) for b in range(6)
     }
 
 

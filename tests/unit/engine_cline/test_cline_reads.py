@@ -67,6 +67,8 @@ def test_forms_that_are_not_found() -> None:
         edit("q").replace("final_file", "other_file"),
         u(result("t", [text(header("native alone", "write_to_file"))]), edit("next block")),
         '<file_content path="never closed">',
+        '<file_content path="no end',
+        u(result("t", [None]), result("t", [[]])),
         '<file_content path="x" more>y</file_content>',
         "\ufeff" + read("mark"),
     )
@@ -233,6 +235,8 @@ def test_an_open_mention_that_is_a_read_now_is_replaced_as_a_read() -> None:
         {"role": "user", "content": [{"type": "text", "text": 5}]},
         {"role": "user", "content": [{"type": "tool_result", "content": ["plain"]}]},
         {"role": "user", "content": [text(header("p", "write_to_file")), None]},
+        {"role": "user", "content": [text(header("p", "write_to_file")), {"type": "text", "text": [edit("p")]}]},
+        {"role": "user", "content": [text("words"), {"type": "text", "text": 5}]},
         None,
     ],
 )
@@ -241,7 +245,7 @@ def test_damage_on_which_the_search_fails(broken: object) -> None:
         optimized([*pairs(read("p"), read("p")), broken])
 
 
-@pytest.mark.parametrize("metadata", ["[]", "[null,[]]", "5", "[5,[]]"])
+@pytest.mark.parametrize("metadata", ["[]", "[null,[]]", "5", "[5,[]]", '["ab",["c"]]'])
 def test_a_stored_mention_without_its_lists_fails(metadata: str) -> None:
     history = ContextHistory.parse(f'[[2,[4,[[0,[[1,"text",["t"],{metadata}]]]]]]]')
     with pytest.raises(BrokenInputError):
@@ -292,6 +296,33 @@ def test_updates_in_force_count_in_place_of_the_text() -> None:
     assert (changed.total, changed.saved) == (12, 6)
     again = count_characters(messages, 2, history.with_update(0, 0, 2, "1", 0, []), {0})
     assert (again.total, again.saved) == (4 + 2, 3)
+
+
+def test_fewer_than_two_messages_cannot_be_counted() -> None:
+    with pytest.raises(HalfDoneError):
+        optimized([u(mention("p") + mention("p"))], Range(2, -1))
+
+
+def test_odd_updates_count_as_a_script_counts_them() -> None:
+    def counted(changes: str, changed: set = frozenset()) -> Characters:
+        image = {"type": "image", "source": {"type": "base64", "data": "123"}}
+        return count_characters(
+            [u("1234567890", image), a()], 2, ContextHistory.parse(f"[[0,[0,[[0,{changes}]]]]]"), changed
+        )
+
+    assert counted('{"length":1,"0":[1,"text",["abcd"]]}').total == 4 + 3
+    one = counted('{"length":1,"0":[1,"text",["abcd"]]}', {0})
+    assert (one.total, one.saved) == (10 + 3, 6)
+    two = counted('{"length":2,"0":[1,"text",["abcdef"]],"1":[1,"text",["a"]]}', {0})
+    assert (two.total, two.saved) == (6 + 3, 5)
+    assert counted("[]").total == counted("7").total == 10 + 3
+    odd = counted('[[1,"text",[5]]]', {0})
+    assert odd.total == 10 + 3
+    assert odd.saved != odd.saved
+    assert counted('[[1,"text",[5]]]').share != 0
+    for changes in ('"ab"', '[[1,"text"]]', "[null]", '{"length":1.5}'):
+        with pytest.raises(BrokenInputError):
+            counted(changes)
 
 
 def test_nothing_to_count_is_a_share_of_zero() -> None:

@@ -109,6 +109,14 @@ def test_a_broken_entry_before_the_place_stops_the_restore_before_it_begins() ->
     assert done.updates_text == "[[1,[0,[]]]]"
 
 
+def test_an_index_that_cannot_be_added_to_stops_the_restore() -> None:
+    entries = task()
+    entries[1]["conversationHistoryIndex"] = {"toString": 1}
+    done = restored(2, entries)
+    assert done.error
+    assert not done.started
+
+
 def test_costs_are_added_as_floats_in_order() -> None:
     entries = [request(ts, cost=ts / 10) for ts in (1, 2, 3)]
     assert usage_totals(entries).as_text() == '{"tokensIn":0,"tokensOut":0,"cost":0.6000000000000001}'
@@ -128,6 +136,7 @@ def test_what_counts() -> None:
         {**say("api_req_started", {"tokensIn": 1000}), "type": "ask"},
         {**say("deleted_api_reqs", {"tokensIn": 1000}), "ask": "command_output"},
         say("deleted_api_reqs", "{broken"),
+        say("deleted_api_reqs", ""),
         say("subagent_usage", "null"),
         say("api_req_started", "", 2),
         request(3, tokensIn="5", tokensOut=True, cost=None),
