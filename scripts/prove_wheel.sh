@@ -19,16 +19,18 @@ export HOME=$place/home XDG_CONFIG_HOME=$place/config XDG_DATA_HOME=$place/data 
 mkdir -p "$HOME"
 ctxviewer=$place/venv/bin/ctxviewer
 "$ctxviewer" --version
-"$ctxviewer" report --demo >report.txt
-test -s report.txt
-"$ctxviewer" report --demo --json >report.json
-"$place/venv/bin/python" -m json.tool report.json >/dev/null
+python=$place/venv/bin/python
+samples=$("$python" -c 'from ctxviewer import resources; print(resources.path("samples", "tasks"))')
+for task in "$samples"/*; do "$ctxviewer" report "$task" || [ $? = 1 ]; done >report.txt
+grep -q 'Truncated (half): messages 2' report.txt
+"$ctxviewer" report "$samples/1770537600000" --json >report.json
+"$python" -m json.tool report.json >/dev/null
 QT_QPA_PLATFORM=offscreen "$ctxviewer" screenshot --demo -o window.png
 size=$(wc -c <window.png)
 [ "$size" -gt 20000 ] || { echo "the picture of the window is suspiciously small: $size bytes" >&2; exit 1; }
 # The counts must be exact from the wheel alone, with the vocabularies inside it.
-"$place/venv/bin/python" -c 'from ctxviewer.tokens import load_counter as c; assert c().exact and c().count("hello world") == 2'
-case $("$place/venv/bin/python" -c 'import ctxviewer; print(ctxviewer.__file__)') in
+"$python" -c 'from ctxviewer.tokens import load_counter as c; assert c().exact and c().count("hello world") == 2'
+case $("$python" -c 'import ctxviewer; print(ctxviewer.__file__)') in
   "$place"/*) echo "the wheel works on its own: report of $(wc -l <report.txt) lines, picture of $size bytes" ;;
   *) echo "the checkout was used instead of the wheel" >&2; exit 1 ;;
 esac

@@ -5,6 +5,8 @@ import importlib.util
 import io
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +76,15 @@ def test_every_json_field_is_documented(arguments):
     places = {"task": resources.path(*LOGIN.split("/")), "root": resources.path("samples")}
     fields = keys(run_json(*(word.format(**places) for word in arguments)))
     assert {name for name in fields if f"`{name}`" not in CLI} == set()
+
+
+@pytest.mark.parametrize("command", [(), ("screenshot",)], ids=["window", "screenshot"])
+def test_every_option_of_the_entry_is_documented(command):
+    shown = subprocess.run(
+        [sys.executable, "-m", "ctxviewer", *command, "--help"], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", shown.stdout)) - {"--help"}:
+        assert option in CLI, option
 
 
 def test_schema_is_the_documented_one():
