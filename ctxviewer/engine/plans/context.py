@@ -61,7 +61,7 @@ def truncate_from(state: State, keep: Keep | str) -> Plan:
     noticed = with_truncation_notice(state.history, state.timestamp)
     steps = [
         Step(
-            f"{str(keep).capitalize()} of {plural(len(messages) - first, 'remaining message')}: "
+            f"Mode {keep}: of {plural(len(messages) - first, 'remaining message')} "
             f"messages {Range(first, fresh.end)} go ({_KEEP_WORDS[keep]}).",
             state.project(fresh, state.history),
             {"remaining": len(messages) - first, "first": first, "last": fresh.end},

@@ -1,0 +1,248 @@
+"""Cline's deleted range and updates carried from request to request, at the price of what changed.
+
+The rules themselves stay where they are (`engine.cline`). What is kept here are the results of passes that they make
+over the whole history each time: where copies of files stand, how many characters and tokens are sent. Damaged
+messages, and ranges that send the first pair twice, go the rules' own long way instead; both ways agree exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from ctxviewer.domain.json import Messages
+from ctxviewer.domain.log import Prefix
+from ctxviewer.domain.ranges import Range
+from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, search_again
+from ctxviewer.engine.cline.js import JsValue
+from ctxviewer.engine.cline.notices import with_truncation_notice
+from ctxviewer.engine.cline.optimize import Optimization, optimize_file_reads, optimize_found
+from ctxviewer.engine.cline.prepare import Decision, decide
+from ctxviewer.engine.cline.savings import Characters, count_messages
+from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep, next_range, resume_index
+from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.cline.window import WindowInfo
+from ctxviewer.engine.strategies.facts import Facts
+
+_NO_UPDATES = ContextHistory()
+
+
+class ClineMemory:
+    """The state of Cline's rules over a growing conversation. Nothing is sent away or written."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.deleted: Range | None = None
+        self.history = _NO_UPDATES
+        self.until = 0
+        """Messages 0 … until - 1 exist."""
+        self._odd: list[int] = []
+        """Damaged messages, ascending."""
+        self._characters = 0
+        """Of what is sent, with the newest update of each block; without damaged messages."""
+        self._differences = 0
+        """What the updates in force add to the tokens of what is sent."""
+        self._copies = _Copies(facts)
+
+    @property
+    def messages(self) -> Messages:
+        """The messages that exist."""
+        return Prefix(self._facts.messages, self.until)
+
+    @property
+    def resume(self) -> int:
+        """First message that is sent after the first pair."""
+        return resume_index(self.deleted)
+
+    def grow(self, until: int) -> None:
+        """More messages exist now."""
+        self._facts.read(until)
+        for number in range(self.until, until):
+            if number >= self.resume or number < FIRST_DELETED:
+                self._characters += self._facts[number].characters or 0
+            if self._facts[number].characters is None:
+                self._odd.append(number)
+        self.until = max(self.until, until)
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of what is sent: texts with their updates, without results that the cut orphans."""
+        pair = min(FIRST_DELETED, self.until)
+        start = min(max(self.resume, 0), self.until)
+        texts = self._facts.tokens(0, pair) + self._facts.tokens(start, self.until)
+        return max(0, texts + self._differences - self._orphans())
+
+    def _orphans(self) -> int:
+        """Tokens of the tool results in the first message after a cut: they are not sent."""
+        if not FIRST_DELETED < self.resume < self.until or self._facts[self.resume].role != "user":
+            return 0
+        return sum(block.tokens for block in self._facts[self.resume].blocks if block.kind == "tool_result")
+
+    def decide(self, window: WindowInfo, total: JsValue, timestamp: JsValue) -> Decision:
+        """The full decision, taken over. Raises what the rule raises, and is then as before."""
+        decision = decide(
+            self.messages,
+            window,
+            self.deleted,
+            self.history,
+            total=total,
+            timestamp=timestamp,
+            optimize=lambda: self._optimization(timestamp),
+        )
+        self._take(decision.range_after, decision.history_after)
+        return decision
+
+    def optimize(self, timestamp: JsValue) -> Optimization:
+        """The file-read optimisation alone, taken over. Raises what the rule raises, and is then as before."""
+        result = self._optimization(timestamp)
+        self._take(self.deleted, result.history)
+        return result
+
+    def truncate(self, keep: Keep, timestamp: JsValue) -> Range | None:
+        """A cut with its notice, taken over; None when it would leave out nothing more."""
+        fresh = next_range(self.messages, self.deleted, keep)
+        if not self.resume <= fresh.end < self.until:
+            return None
+        self._take(fresh, with_truncation_notice(self.history, timestamp))
+        return fresh
+
+    def _optimization(self, timestamp: JsValue) -> Optimization:
+        if self._needs_long_way():
+            return optimize_file_reads(self.messages, self.deleted, self.history, timestamp)
+        found = self._copies.doubled(self.resume, self.until, self.history)
+        return optimize_found(found, self.messages, self.history, timestamp, self._count)
+
+    def _needs_long_way(self) -> bool:
+        if self.resume < FIRST_DELETED or self.until < FIRST_DELETED:
+            return True
+        return any(number < FIRST_DELETED or number >= self.resume for number in self._odd)
+
+    def _count(self, after: ContextHistory, changed: AbstractSet[int]) -> Characters:
+        """`count_characters` with new updates on `changed`, from the sum that is known."""
+        numbers = sorted(changed)
+        known = sum(self._counted(number, self.history) for number in numbers)
+        counted = count_messages(self.messages, numbers, after, changed)
+        total = counted.total if isinstance(counted.total, int) else 0  # whole, since no message here is damaged
+        return Characters(self._characters - known + total, counted.saved, counted.blocks)
+
+    def _counted(self, number: int, history: ContextHistory) -> int:
+        """Characters of one message with the newest updates."""
+        if history.entry(number) is None:
+            return self._facts[number].characters or 0
+        total = count_messages(self.messages, (number,), history).total
+        return total if isinstance(total, int) else 0
+
+    def _difference(self, number: int, history: ContextHistory) -> int:
+        newest = {update.block: update for update in history.updates_of(number)}
+        return sum(self._facts.update_tokens(update) for update in newest.values())
+
+    def _take(self, deleted: Range | None, history: ContextHistory) -> None:
+        """Go over to another range and other updates; only what differs is counted anew."""
+        if history is not self.history:
+            before, self.history = self.history, history
+            changed = _changed(before, history)
+            self._recount(changed, before)
+            self._copies.forget(changed)
+        if deleted != self.deleted:
+            old, self.deleted = self.resume, deleted
+            for number in range(max(old, FIRST_DELETED), min(self.resume, self.until)):
+                if self._facts[number].characters is not None:
+                    self._characters -= self._counted(number, history)
+                self._differences -= self._difference(number, history)
+            if self.resume < old:
+                self._start_again()
+
+    def _recount(self, changed: Iterable[int], before: ContextHistory) -> None:
+        for number in changed:
+            if FIRST_DELETED <= number < self.resume or number >= self.until:
+                continue
+            if self._facts[number].characters is not None:
+                self._characters += self._counted(number, self.history) - self._counted(number, before)
+            self._differences += self._difference(number, self.history) - self._difference(number, before)
+
+    def _start_again(self) -> None:
+        """Count everything: the range has shrunk."""
+        numbers = [*range(min(FIRST_DELETED, self.until)), *range(max(FIRST_DELETED, self.resume), self.until)]
+        whole = [number for number in numbers if self._facts[number].characters is not None]
+        self._characters = sum(self._counted(number, self.history) for number in whole)
+        self._differences = sum(self._difference(number, self.history) for number in numbers)
+        self._copies = _Copies(self._facts)
+
+
+def _changed(before: ContextHistory, after: ContextHistory) -> list[int]:
+    """Messages whose entries differ."""
+    known = before.entries
+    return [key for key, entry in after.entries.items() if isinstance(key, int) and known.get(key) is not entry]
+
+
+class _Copies:
+    """Where the files stand that may be replaced: as `find_reads` finds them, but each message is searched once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._by_path: dict[str, list[ReadPlace]] = {}
+        """By message, ascending; those before the cut are dropped when the path is looked at."""
+        self._twice: set[str] = set()
+        """Paths that may have several places."""
+        self._scanned = FIRST_DELETED
+        self._again: set[int] = set()
+        """Messages that hold new updates."""
+
+    def forget(self, messages: Iterable[int]) -> None:
+        """These messages hold new updates: they are searched again when it matters."""
+        self._again.update(messages)
+
+    def doubled(self, start: int, until: int, history: ContextHistory) -> FoundReads:
+        """The files with several places from message `start` on, in the order of `find_reads`, and what is mentioned
+        in their messages."""
+        self._search_again(history)
+        for number in range(max(self._scanned, start), until):
+            if history.entry(number) is None:
+                self._add(self._facts[number].reads)
+            else:
+                self._add_again(number, history)
+        self._scanned = max(self._scanned, until)
+        several: list[tuple[int, int, str]] = []
+        for path in self._twice:
+            places = self._by_path[path] = [place for place in self._by_path.get(path, ()) if place.message >= start]
+            if len(places) > 1:
+                several.append((places[0].message, self._rank(places[0]), path))
+        self._twice = {path for _, _, path in several}
+        found = FoundReads({path: self._by_path[path] for _, _, path in sorted(several)})
+        for places in found.by_path.values():
+            for place in places:
+                if place.kind is EditType.MENTION:
+                    found.mentioned[place.message] = list(self._facts[place.message].mentioned)
+        return found
+
+    def _rank(self, place: ReadPlace) -> int:
+        """Where in its message a file is first seen."""
+        mentioned = self._facts[place.message].mentioned
+        return mentioned.index(place.path) if place.path in mentioned else 0
+
+    def _add(self, places: Iterable[ReadPlace]) -> None:
+        for place in places:
+            known = self._by_path.setdefault(place.path, [])
+            known.append(place)
+            if len(known) > 1:
+                self._twice.add(place.path)
+
+    def _search_again(self, history: ContextHistory) -> None:
+        for message in sorted(self._again):
+            if not FIRST_DELETED <= message < self._scanned:
+                continue
+            for path in {place.path for place in self._facts[message].reads}:
+                self._by_path[path] = [place for place in self._by_path.get(path, ()) if place.message != message]
+            self._add_again(message, history)
+        self._again.clear()
+
+    def _add_again(self, message: int, history: ContextHistory) -> None:
+        found = FoundReads()
+        search_again(found, message, self._facts.messages, history)
+        for path, places in found.by_path.items():
+            self._add(places)
+            self._by_path[path].sort(key=_number)
+
+
+def _number(place: ReadPlace) -> int:
+    return place.message
