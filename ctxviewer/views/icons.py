@@ -7,7 +7,7 @@ from typing import Final
 
 GLYPHS: Final[Mapping[str, str]] = {
     # what happened to the context
-    "truncate": "mdi6.menu-down",
+    "truncate": "mdi6.triangle-down",
     "optimize": "mdi6.content-cut",
     "condense": "mdi6.arrow-collapse-vertical",
     "rollback": "mdi6.history",

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPalette
 from ctxviewer import resources
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TOKEN = re.compile(r"@px\((\d+)\)|@([a-z_]+)")
+_TOKEN = re.compile(r"@px\((\d+)\)|@(glyph|glyph_on_accent)\((\w+)\)|@([a-z_]+)")
 
 
 def mix(front: QColor, back: QColor, share: float) -> QColor:
@@ -24,14 +24,26 @@ def mix(front: QColor, back: QColor, share: float) -> QColor:
 
 
 def style_sheet(colors: Mapping[str, QColor], scale: float) -> str:
-    """The style sheet of `themes/base.qss`. Raises KeyError on a colour name that the theme does not have."""
+    """The style sheet of `themes/base.qss`: `@name` colours, `@px(n)` lengths, `@glyph(name)` small signs.
+
+    Raises KeyError on a colour name that the theme does not have.
+    """
 
     def put(match: re.Match[str]) -> str:
         if match.group(1) is not None:
             return f"{max(1, round(int(match.group(1)) * scale))}px"
-        return colors[match.group(2)].name()
+        if match.group(2) is not None:
+            ground = "accent" if match.group(2) == "glyph_on_accent" else "surface"
+            return _glyph(match.group(3), colors[ground])
+        return colors[match.group(4)].name()
 
     return _TOKEN.sub(put, _COMMENT.sub("", resources.read_text("themes", "base.qss")))
+
+
+def _glyph(name: str, ground: QColor) -> str:
+    """A small sign that stands out from `ground`. Raises FileNotFoundError on a typo."""
+    tone = "light" if ground.lightnessF() < 0.45 else "dark"
+    return f'url("{resources.path("icons", "glyphs", f"{name}-{tone}.svg").as_posix()}")'
 
 
 def palette(colors: Mapping[str, QColor]) -> QPalette:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from ctxviewer.views import theme as theme_module
 from ctxviewer.views.icons import GLYPHS
+from ctxviewer.views.stylesheet import style_sheet
 from ctxviewer.views.theme import Choice, Mode, Theme
 
 
@@ -162,3 +163,26 @@ def test_apply_dresses_the_application_and_keeps_doing_so(theme, qapp):
 def test_current_is_one_for_the_application(qapp):
     assert theme_module.current() is theme_module.current()
     assert theme_module.current().parent() is QApplication.instance()
+
+
+@pytest.mark.parametrize("choice", [Choice.LIGHT, Choice.DARK, Choice.HIGH_CONTRAST])
+def test_signs_of_the_style_sheet_stand_out_from_their_ground(theme, choice):
+    theme.set_choice(choice)
+    colors = {name: theme.color(name) for name in theme.names}
+    sheet = style_sheet(colors, 1.0)
+    tone = "light" if theme.is_dark else "dark"
+    assert f"down-{tone}.svg" in sheet
+    assert ("check-dark.svg" in sheet) == (colors["on_accent"].lightnessF() < 0.5 or not theme.is_dark)
+    assert "42px" in style_sheet(colors, 1.5)  # 28 px of a scroll bar's handle
+
+
+def test_a_typo_in_the_style_sheet_raises(theme, monkeypatch):
+    from ctxviewer import resources
+
+    colors = {name: theme.color(name) for name in theme.names}
+    monkeypatch.setattr(resources, "read_text", lambda *_: "QLabel { color: @tekst; }")
+    with pytest.raises(KeyError):
+        style_sheet(colors, 1.0)
+    monkeypatch.setattr(resources, "read_text", lambda *_: "QLabel { image: @glyph(chek); }")
+    with pytest.raises(FileNotFoundError):
+        style_sheet(colors, 1.0)

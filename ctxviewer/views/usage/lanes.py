@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from ctxviewer.models.listing import plain_tip
 from ctxviewer.models.marks import Group, Lane, Mark, group_sentence, groups
 from ctxviewer.views import theme
 from ctxviewer.views.usage.scale import Span
@@ -133,4 +134,4 @@ class Lanes(QWidget):
         return super().event(event)
 
     def _tell(self, where: QPoint, found: tuple[Lane, Group]) -> None:
-        QToolTip.showText(where, group_sentence(*found), self)
+        QToolTip.showText(where, plain_tip(group_sentence(*found)), self)
