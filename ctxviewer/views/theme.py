@@ -297,6 +297,11 @@ def _hatch(color: QColor, pitch: int) -> QBrush:
     return QBrush(tile)
 
 
+def app_icon() -> QIcon:
+    """Our own icon, for windows."""
+    return QIcon(str(resources.path("icons", "ctxviewer.svg")))
+
+
 _theme: Theme | None = None
 
 
