@@ -5,13 +5,14 @@ No Qt, no decisions: it only words what the plan and the change say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.projection import Projection
+from ctxviewer.domain.request import Checkpoint
 from ctxviewer.domain.snapshot import FileRole, Snapshot
 from ctxviewer.models.numbers import byte_size, counted, grouped
 from ctxviewer.models.tasks import one_line
@@ -51,6 +52,22 @@ class NumberRow:
     after: str
     change: str = ""
     """The difference; '' when there is none or it is no number."""
+
+
+def looks_open_sentence(reasons: Sequence[str]) -> str:
+    """'The task looks open in its editor: a lock file is there.'"""
+    return f"The task looks open in its editor: {'; '.join(reason.rstrip('.') for reason in reasons)}."
+
+
+def first_touched(plan: Plan) -> int | None:
+    """The stored message to look at first: the first one that goes, comes back, or is rewritten; None if none is."""
+    before, after = plan.before, plan.after
+    if after.until < before.until:
+        return after.until if after.until < after.stored else max(0, after.until - 1)
+    if after.resume != before.resume:
+        return min(after.resume, before.resume)
+    touched = [update.message for update in (*plan.added_updates, *plan.removed_updates)]
+    return min(touched, default=None)
 
 
 def number_rows(plan: Plan, before: TokenSums | None, after: TokenSums | None) -> tuple[NumberRow, ...]:
@@ -121,9 +138,29 @@ def _goes(plan: Plan) -> Iterator[str]:
         what = one_line(update.text, 60)
         place = f"message {update.message}, block {update.block}"
         yield f"Update on {place}: {OPEN_QUOTE}{what}{CLOSE_QUOTE}"
-    for checkpoint in plan.lost_checkpoints:
-        title = one_line(checkpoint.title, 60) or checkpoint.kind.value
-        yield f"Checkpoint {OPEN_QUOTE}{title}{CLOSE_QUOTE}"
+    yield from _lost_points(plan.lost_checkpoints)
+
+
+def _lost_points(points: tuple[Checkpoint, ...]) -> Iterator[str]:
+    """Points with words of their own one by one, all others in one line."""
+    named = [point for point in points if _has_name(point)]
+    for point in named:
+        yield f"{point.kind.value.capitalize()} {OPEN_QUOTE}{one_line(point.title, 60)}{CLOSE_QUOTE}"
+    nameless = [point for point in points if not _has_name(point)]
+    if nameless:
+        first, last = nameless[0].request, nameless[-1].request
+        which = counted(len(nameless), "checkpoint")
+        if first is None or last is None:
+            yield which.capitalize()
+        elif first == last:
+            yield f"{which} after request {first + 1:,}"
+        else:
+            yield f"{which} after requests {first + 1:,}{DASH}{last + 1:,}"
+
+
+def _has_name(point: Checkpoint) -> bool:
+    title = one_line(point.title, 60)
+    return bool(title) and title.lower() != point.kind.value
 
 
 def _comes_back(plan: Plan) -> Iterator[str]:

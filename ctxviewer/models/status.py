@@ -23,8 +23,8 @@ def title_words(task: TaskRef | None, snapshot: Snapshot | None) -> str:
     return " — ".join(part for part in parts if part)
 
 
-def status_words(projection: Projection | None, sums: TokenSums | None, how_counted: str) -> str:
-    """'40 of 592 messages are sent · 52,310 tokens estimated · 552 not sent'. '' when nothing is shown."""
+def status_words(projection: Projection | None, sums: TokenSums | None) -> str:
+    """'40 of 592 messages sent · 552 not sent · 52,310 tokens estimated'. '' when nothing is shown."""
     if projection is None:
         return ""
     parts = [f"{grouped(projection.sent_count)} of {counted(projection.stored, 'message')} sent"]
@@ -40,8 +40,6 @@ def status_words(projection: Projection | None, sums: TokenSums | None, how_coun
         parts.append(f"{grouped(sums.sent)} tokens estimated{share}")
         if sums.pictures:
             parts.append(f"{counted(sums.pictures, 'image')} not counted")
-        if how_counted and sums.known_share >= 1:
-            parts.append(how_counted)
     if not projection.exact:
         parts.append("approximate")
     return " · ".join(parts)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, 
 
 from ctxviewer.actions.handlers import Handlers
 from ctxviewer.domain.plan import Plan
+from ctxviewer.models.preview import first_touched
 from ctxviewer.services.changes import Changes, Preview, Refusal, what_changed
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
@@ -155,12 +156,19 @@ class WindowFront(QObject):
         dialog.applied.connect(self._apply)
         dialog.again_wanted.connect(self._preview_again)
         dialog.rejected.connect(self._drop_plan)
+        dialog.kept.connect(self._reveal_change)
         dialog.finished.connect(self._forget_preview)
         self._preview = dialog
         self._counting.count_plan(plan)
         self._fill_tokens()
         dialog.open()
         self._changes.prepare(snapshot, plan)
+
+    def _reveal_change(self) -> None:
+        """The user wants to look at the what-if: choose the first message that it touches."""
+        plan = self._session.plan
+        if plan is not None and (first := first_touched(plan)) is not None:
+            self._session.select_message(first)
 
     def _fill_preview(self, preview: Preview) -> None:
         if self._preview is not None:

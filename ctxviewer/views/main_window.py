@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
@@ -16,6 +16,7 @@ from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session
 from ctxviewer.services.settings import Settings
 from ctxviewer.views import theme
+from ctxviewer.views.dialogs.parts import ElidedLabel
 from ctxviewer.views.panels import Panels
 from ctxviewer.views.progress_strip import ProgressStrip
 from ctxviewer.views.stage import Stage
@@ -72,12 +73,14 @@ class MainWindow(QMainWindow):
         self.bar = MainBar(actions, self)
         self.addToolBar(self.bar)
         self._make_menus()
+        self._settle_timer = QTimer(self)
+        self._settle_timer.setSingleShot(True)
+        self._settle_timer.timeout.connect(self._title_docks)
         self._docks = {name: self._make_dock(name) for name in AREAS}
         self._progress = ProgressStrip(runner, self)
-        self._facts = QLabel(self)
+        self._facts = ElidedLabel("", self)
         self._facts.setProperty("look", "muted")
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)
-        self._facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._facts.setContentsMargins(theme.current().px(8), 0, 0, 0)
         self.statusBar().addWidget(self._facts, 1)
         self.statusBar().addPermanentWidget(self._progress)
         self.statusBar().setSizeGripEnabled(False)
@@ -92,6 +95,8 @@ class MainWindow(QMainWindow):
         theme.current().changed.connect(self._set_icons)
         self._arrange()
         self._restore_layout()
+        self._title_docks()
+        stage.setFocus()
 
     # -- panels -------------------------------------------------------------------------------------------------
 
@@ -149,10 +154,10 @@ class MainWindow(QMainWindow):
         else:
             bar.step_wanted.emit(backwards)
 
-    def show_facts(self, words: str) -> None:
-        """The quiet line at the bottom."""
+    def show_facts(self, words: str, more: str = "") -> None:
+        """The quiet line at the bottom; its tooltip says `more`."""
         self._facts.setText(words.encode("utf-16", "replace").decode("utf-16"))
-        self._facts.setToolTip(self._facts.text())
+        self._facts.setToolTip("\n".join(part for part in (self._facts.text(), more) if part))
 
     def show_findings(self, findings: tuple[Finding, ...]) -> None:
         """Say in the panel's title how many things are odd, without the harmless ones."""
@@ -196,7 +201,9 @@ class MainWindow(QMainWindow):
         dock.setObjectName(f"panel-{name}")
         dock.setAccessibleName(title)
         dock.setWidget(self.panels.widget(name))
-        dock.visibilityChanged.connect(self._mark_panels)
+        dock.visibilityChanged.connect(self._settle_docks)
+        dock.topLevelChanged.connect(self._settle_docks)
+        dock.dockLocationChanged.connect(self._settle_docks)
         self.addDockWidget(AREAS[name], dock)
         return dock
 
@@ -228,6 +235,23 @@ class MainWindow(QMainWindow):
             if spec.icon and spec.id != "request.live":
                 self._actions[spec.id].setIcon(look.icon(spec.icon))
         self.setWindowIcon(look.icon("app", "accent"))
+
+    def _settle_docks(self, _news: object = None) -> None:
+        if not self._settle_timer.isActive():
+            self._settle_timer.start(0)
+
+    def _title_docks(self) -> None:
+        """Panels that share a place are named by their tabs: a second title would only take room."""
+        for dock in self._docks.values():
+            shared = not dock.isFloating() and bool(self.tabifiedDockWidgets(dock))
+            bare = dock.titleBarWidget() is not None
+            if shared and not bare:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif bare and not shared:
+                title = dock.titleBarWidget()
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt's way to bring the own title back
+                title.deleteLater()
+        self._mark_panels()
 
     def _mark_panels(self, _visible: object = None) -> None:
         for name, dock in self._docks.items():
@@ -271,6 +295,7 @@ class MainWindow(QMainWindow):
 
     def take_apart(self) -> None:
         """The services are ending: stop clocks, let the panes go of models and of the plot."""
+        self._settle_timer.stop()
         self._progress.close_strip()
         self.panels.usage.release()
         self.stage.conversation.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.domain.plan import Plan
 from ctxviewer.models.numbers import grouped
 from ctxviewer.views import theme
+from ctxviewer.views.dialogs.parts import ElidedLabel
 
 
 class PlanBar(QFrame):
@@ -19,9 +20,7 @@ class PlanBar(QFrame):
         self.setAccessibleName("What-if")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._icon = QLabel(self)
-        self._words = QLabel(self)
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._words = ElidedLabel("", self)
         self._apply = QPushButton("Apply…", self)
         self._drop = QPushButton("Drop", self)
         for button, name in ((self._apply, "act.apply"), (self._drop, "act.drop")):

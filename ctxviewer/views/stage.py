@@ -54,6 +54,7 @@ class Stage(QWidget):
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.notices)
+        self.setFocusProxy(self.conversation)
         for signal in (session.task_changed, session.snapshot_changed, session.task_failed, session.reading_changed):
             signal.connect(self._settle)
         self._settle()

@@ -76,7 +76,7 @@ class RequestStepper(QWidget):
         if count == 0:
             text = "no requests"
         elif request is None:
-            text = f"now, after {grouped(count)}"
+            text = f"now, after request {grouped(count)}"
         else:
             text = f"request {grouped(request + 1)} of {grouped(count)}"
         self._where.setText(text)
@@ -85,9 +85,10 @@ class RequestStepper(QWidget):
         self._where.setAccessibleName(f"{text}. Go to request…")
 
     def _restyle(self) -> None:
-        font = theme.current().ui_font(bold=True)
-        self._where.setFont(font)
-        self._where.setMinimumWidth(self._where.fontMetrics().horizontalAdvance("request 1,000 of 1,000") + 12)
+        look = theme.current()
+        self._where.setFont(look.ui_font(bold=True))
+        longest = self._where.fontMetrics().horizontalAdvance("now, after request 1,000")
+        self._where.setMinimumWidth(longest + look.px(12))
 
 
 class MainBar(QToolBar):

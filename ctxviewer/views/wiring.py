@@ -95,7 +95,6 @@ class Wiring(QObject):
         panels.usage.help_wanted.connect(self._help_graph)
         panels.details.text_mode_chosen.connect(session.set_text_mode)
         panels.details.copy_wanted.connect(self._front.copy_text)
-        panels.details.request.window_wanted.connect(self._actions["task.window"].trigger)
         panels.events.request_wanted.connect(session.select_request)
         panels.checkpoints.request_wanted.connect(session.select_request)
         panels.checkpoints.rollback_wanted.connect(self._handlers.rollback)
@@ -225,7 +224,7 @@ class Wiring(QObject):
     def _show_facts(self) -> None:
         projection = self._session.projection
         sums = self._counting.sums(projection) if projection is not None else None
-        self._window.show_facts(status_words(projection, sums, self._counting.sentence))
+        self._window.show_facts(status_words(projection, sums), self._counting.sentence)
 
     def _show_message(self) -> None:
         timeline, projection, number = self._session.timeline, self._session.projection, self._session.message

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from ctxviewer.models.preview import Tone
+from ctxviewer.models.preview import Tone, looks_open_sentence
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.parts import Banner, drawable, plain_label
 
@@ -16,7 +16,7 @@ ADVICE = "An open task is kept in memory there and overwrites what is written he
 
 
 class ConsentDialog(QDialog):
-    """Accepted only with the box ticked; *Cancel* is the default."""
+    """Accepted only with the box ticked; *Cancel* has the focus."""
 
     def __init__(self, title: str, reasons: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,6 @@ class ConsentDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         heading = plain_label(title, "title", self)
         heading.setFont(look.ui_font(bold=True, size=15))
-        sentence = f"The task looks open in its editor. {' '.join(reasons)}"
         self.box = QCheckBox(CONSENT, self)
         self.box.setAccessibleName("Write although the task looks open")
         self.box.setToolTip("Second consent")
@@ -34,7 +33,8 @@ class ConsentDialog(QDialog):
         self.write_button.setAutoDefault(False)
         self.write_button.clicked.connect(self.accept)
         cancel = QPushButton("Cancel", self)
-        cancel.setDefault(True)
+        cancel.setAutoDefault(False)
+        cancel.setFocus()
         cancel.clicked.connect(self.reject)
         buttons = QHBoxLayout()
         buttons.setSpacing(look.px(8))
@@ -45,7 +45,7 @@ class ConsentDialog(QDialog):
         layout.setContentsMargins(look.px(20), look.px(16), look.px(20), look.px(14))
         layout.setSpacing(look.px(12))
         layout.addWidget(heading)
-        layout.addWidget(Banner(sentence, Tone.WARNING, ADVICE, self))
+        layout.addWidget(Banner(looks_open_sentence(reasons), Tone.WARNING, ADVICE, self))
         layout.addWidget(self.box)
         layout.addLayout(buttons)
         self.setMinimumWidth(look.px(520))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from ctxviewer.models.numbers import grouped
@@ -18,15 +21,43 @@ def drawable(text: str) -> str:
 
 
 def plain_label(text: str, look: str = "", parent: QWidget | None = None) -> QLabel:
-    """A label that wraps, can be selected and copied, and never reads text as markup."""
+    """A label that wraps to the width it gets, can be selected and copied, and never reads text as markup."""
     label = QLabel(drawable(text), parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(True)
+    label.setSizePolicy(policy)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     if look:
         label.setProperty("look", look)
     return label
+
+
+class ElidedLabel(QLabel):
+    """One line that shows as much as there is room for; the tooltip has all of it."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setText(text)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The text, ending in dots where it must."""
+        painter = QPainter(self)
+        room = self.contentsRect()
+        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        self.style().drawItemText(
+            painter,
+            room,
+            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+            self.palette(),
+            self.isEnabled(),
+            words,
+            self.foregroundRole(),
+        )
 
 
 def rule(parent: QWidget | None = None) -> QFrame:
@@ -37,11 +68,12 @@ def rule(parent: QWidget | None = None) -> QFrame:
 
 
 class SectionBox(QWidget):
-    """A heading and lines; more than six are behind *Show all*."""
+    """A heading and lines; more than six are behind *Show all*. Lines are escaped: markup in them is shown as text."""
 
     def __init__(self, section: Section, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lines = section.lines
+        self._shown: tuple[str, ...] = ()
         look = theme.current()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -49,6 +81,7 @@ class SectionBox(QWidget):
         heading = plain_label(section.title, "warning" if section.tone is Tone.WARNING else "heading", self)
         layout.addWidget(heading)
         self._text = plain_label("", "", self)
+        self._text.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._text)
         self._more = QToolButton(self)
         self._more.setProperty("look", "link")
@@ -62,15 +95,16 @@ class SectionBox(QWidget):
     @property
     def shown_lines(self) -> tuple[str, ...]:
         """Lines on the screen."""
-        return tuple(self._text.text().split("\n"))
+        return self._shown
 
     def show_all(self, _checked: bool = False) -> None:
         """Show the rest."""
         self._show(everything=True)
 
     def _show(self, everything: bool) -> None:
-        lines = self._lines if everything else self._lines[:FIRST_LINES]
-        self._text.setText(drawable("\n".join(f"•  {line}" for line in lines)))
+        self._shown = self._lines if everything else self._lines[:FIRST_LINES]
+        items = "".join(f"<li>{escape(drawable(line))}</li>" for line in self._shown)
+        self._text.setText(f"<ul style='margin: 0 0 0 14px; -qt-list-indent: 0;'>{items}</ul>")
         self._more.setVisible(not everything)
 
 

@@ -82,10 +82,12 @@ class PreferencesDialog(QDialog):
         form.addRow("", self._reopen)
 
         self._folders = QListWidget(self)
-        self._folders.setProperty("look", "framed")
+        self._folders.setFrameShape(QListWidget.Shape.StyledPanel)
         self._folders.setMaximumHeight(look.px(110))
         self._folders.itemSelectionChanged.connect(self._settle)
         add, self._remove = QPushButton("&Add…", self), QPushButton("&Remove", self)
+        for button in (add, self._remove):
+            button.setAutoDefault(False)
         add.setToolTip("Add a folder that holds tasks")
         add.clicked.connect(self._ask_folder)
         self._remove.clicked.connect(self._remove_folder)
@@ -101,6 +103,7 @@ class PreferencesDialog(QDialog):
         self._data.setReadOnly(True)
         self._data.setToolTip(f"Set {VARIABLE} in the environment to keep them elsewhere")
         show = QPushButton("&Show", self)
+        show.setAutoDefault(False)
         show.setToolTip("Open this folder in the file manager")
         show.clicked.connect(self._show_data)
         data = QHBoxLayout()
@@ -109,6 +112,7 @@ class PreferencesDialog(QDialog):
 
         self._windows = plain_label("", "muted", self)
         self._forget_windows = QPushButton("&Forget", self)
+        self._forget_windows.setAutoDefault(False)
         self._forget_windows.setToolTip("Use the window that is found for every task")
         self._forget_windows.clicked.connect(self._reset_windows)
         windows = QHBoxLayout()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.plan import Plan
-from ctxviewer.models.preview import Section, Tone, file_lines, number_rows, sections
+from ctxviewer.models.preview import Section, Tone, file_lines, looks_open_sentence, number_rows, sections
 from ctxviewer.services.changes import Preview
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.consent import ADVICE, CONSENT
@@ -94,10 +95,11 @@ class PreviewDialog(QDialog):
         self._keep.setAutoDefault(False)
         self._keep.clicked.connect(self._keep_looking)
         self._cancel = QPushButton("Cancel", self)
-        self._cancel.setDefault(True)
+        self._cancel.setAutoDefault(False)
         self._cancel.setToolTip("Write nothing and drop the what-if (Esc)")
         self._cancel.clicked.connect(self.reject)
         self._status = plain_label("", "muted", self)
+        self._status.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(look.px(20), look.px(10), look.px(20), look.px(14))
         buttons.setSpacing(look.px(8))
@@ -120,6 +122,7 @@ class PreviewDialog(QDialog):
             self._say(Banner("There is nothing to write: the task is already so.", Tone.PLAIN, "", self._content))
         self.set_tokens(None, None)
         self._settle()
+        self._cancel.setFocus()
 
     @property
     def plan(self) -> Plan:
@@ -159,8 +162,9 @@ class PreviewDialog(QDialog):
     @property
     def told(self) -> tuple[str, ...]:
         """Everything that the sections, numbers and banners say, for tests and screen readers."""
-        labels = self._content.findChildren(type(self._status))
-        return tuple(label.text() for label in labels if label.text())
+        labels = [label.text() for label in self._content.findChildren(QLabel) if label.text()]
+        lines = [line for box in self._content.findChildren(SectionBox) for line in box.shown_lines]
+        return (*labels, *lines)
 
     def set_tokens(self, before: TokenSums | None, after: TokenSums | None) -> None:
         """Fill in the numbers; sums may come later than the dialog."""
@@ -191,10 +195,9 @@ class PreviewDialog(QDialog):
             where = (f"Copies of them go to {self._backup}.", "Undo in the Edit menu brings everything back.")
             self._files.addWidget(SectionBox(Section("Backup", where), self._content))
             if change.looks_open:
-                reasons = " ".join(change.looks_open)
                 self._say(
                     Banner(
-                        f"The task looks open in its editor. {reasons}",
+                        looks_open_sentence(change.looks_open),
                         Tone.WARNING,
                         ADVICE,
                         self._content,
