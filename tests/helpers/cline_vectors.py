@@ -49,7 +49,8 @@ def folder(option: str | None) -> Path | None:
     given = Path(option)
     if (given / "cline").is_dir():
         return given / "cline"
-    return given if any(given.glob("get_next_truncation_range.json*")) else None
+    known = {*RUNNERS, "sequences"}
+    return given if any(path.name.partition(".json")[0] in known for path in given.glob("*.json*")) else None
 
 
 def read_json(path: Path) -> object:
