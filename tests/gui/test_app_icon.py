@@ -32,7 +32,7 @@ def test_the_icon_loads_nothing_from_elsewhere():
 def test_the_desktop_entry_names_the_command_and_no_place():
     entry = configparser.ConfigParser(interpolation=None)
     entry.optionxform = str
-    entry.read_string(resources.read_text("ctxviewer.desktop"))
+    entry.read_string(resources.read_text("desktop", "ctxviewer.desktop"))
     facts = entry["Desktop Entry"]
     assert facts["Exec"] == "ctxviewer %F"
     assert facts["Icon"] == "ctxviewer"
