@@ -231,7 +231,7 @@ def test_an_error_and_then_a_kill_while_the_files_are_put_back(stage: Stage) -> 
 
 def test_a_power_cut_that_loses_any_part_of_the_newest_journal_line(stage: Stage) -> None:
     """Before the intent is on the disk no file is touched; so a cut intent goes with old files only."""
-    at = stage.steps.index("inside noting journal")
+    at = stage.steps.index("inside noting in the journal")
     assert stage.run(stage.action, kill_at=at + 1).code == KILLED  # the whole line is written
     stage.save("killed")
     (path,) = stage.world.data_dir.glob("changes/*/journal")
@@ -247,7 +247,7 @@ def test_a_power_cut_that_loses_any_part_of_the_newest_journal_line(stage: Stage
 
 
 def test_a_power_cut_that_loses_the_done_mark(stage: Stage) -> None:
-    at = stage.steps.index("after marking journal")
+    at = stage.steps.index("after marking in the journal")
     assert stage.run(stage.action, kill_at=at).code == KILLED
     stage.save("killed")
     (path,) = stage.world.data_dir.glob("changes/*/journal")

@@ -78,17 +78,17 @@ class Area:
         with self._steps.step("making the backup folder", where):
             make_private(where)
 
-    def keep(self, entry: str, blob: str, pieces: Iterable[bytes]) -> tuple[str, int]:
-        """Keep a content under the name `blob`. Returns its digest and size. Raises StepError."""
+    def keep(self, entry: str, blob: str, pieces: Iterable[bytes], origin: Path) -> tuple[str, int]:
+        """Keep a content of the file `origin` under the name `blob`. Returns digest and size. Raises StepError."""
         where = self.entry_dir(entry) / blob
-        with self._steps.step("backup", where):
-            return write_new(where, pieces, self._steps, "backup")
+        with self._steps.step("backing up", origin, where):
+            return write_new(where, pieces, self._steps, "backing up")
 
     def keep_intent(self, intent: Intent) -> None:
         """Write the intent beside the copies and bring the folder to the disk. Raises StepError."""
         where = self.entry_dir(intent.entry) / _INTENT
-        with self._steps.step("note", where):
-            write_new(where, [journal.encoded(intent)], self._steps, "note")
+        with self._steps.step("writing the", where):
+            write_new(where, [journal.encoded(intent)], self._steps, "writing the")
             sync_directory(where.parent)
 
     def kept_intent(self, entry: str) -> Intent | None:

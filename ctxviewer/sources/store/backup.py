@@ -54,7 +54,7 @@ def back_up(area: Area, intent: Intent, change: Change) -> None:
     area.new_entry(intent.entry)
     for move in intent.moves:
         if move.old.exists:
-            copied, _ = area.keep(intent.entry, move.old.blob, _old_pieces(move))
+            copied, _ = area.keep(intent.entry, move.old.blob, _old_pieces(move), move.path)
             if copied != move.old.digest:
                 raise RefusedError(
                     f"“{intent.title}” was not carried out: {move.path.name} was written by somebody else at this "
@@ -64,7 +64,7 @@ def back_up(area: Area, intent: Intent, change: Change) -> None:
                 )
         content = contents[move.path]
         if content is not None:
-            area.keep(intent.entry, move.new.blob, pieces_of(content))
+            area.keep(intent.entry, move.new.blob, pieces_of(content), move.path)
     area.keep_intent(intent)
 
 

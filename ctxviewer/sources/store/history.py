@@ -58,6 +58,7 @@ class Ledger:
             self._entries[intent.id] = _Standing(intent)
             self._open[intent.id] = intent
             self.newest = intent
+        last = {record.about: record for record in records if isinstance(record, Mark) and record.kind in OUTCOMES}
         for record in records:
             if isinstance(record, Intent):
                 self._presume(record, folders)
@@ -65,7 +66,7 @@ class Ledger:
                 self.newest = record
                 if record.action is Action.COMMIT:
                     self._entries.setdefault(record.id, _Standing(record))
-            else:
+            elif record.kind not in OUTCOMES or last[record.about] is record:
                 self._mark(record)
 
     @property

@@ -63,5 +63,5 @@ def _drop(area: Area, entry: str, own: Area, limit: int) -> bool:
         if any(intent.entry == entry for intent in ledger.pending) or ledger.state(entry) is EntryState.PENDING:
             return False
         note = f"Its backup was removed to keep all backups within {amount(limit)}."
-        area.append(Mark(MarkKind.DROPPED, entry, entry=entry, note=note), "marking")
+        area.append(Mark(MarkKind.DROPPED, entry, entry=entry, note=note), "marking in the")
         return area.drop(entry)

@@ -109,7 +109,7 @@ class Recovery:
     def _marked(self, intent: Intent, kind: MarkKind) -> Recovered:
         done = kind is MarkKind.DONE
         note = "" if done else "It was interrupted and taken back."
-        self._area.append(Mark(kind, intent.id, intent.action, intent.entry, note), "marking")
+        self._area.append(Mark(kind, intent.id, intent.action, intent.entry, note), "marking in the")
         self._remove_helpers(intent)
         what = f"{_VERBS[intent.action]}“{intent.title}”"
         return Recovered(
@@ -124,7 +124,7 @@ class Recovery:
     def _left(self, intent: Intent, foreign: Sequence[Move]) -> Recovered:
         names = ", ".join(move.path.name for move in foreign)
         note = f"It was interrupted, and {names} was written by somebody else since. Nothing more was written."
-        self._area.append(Mark(MarkKind.LEFT, intent.id, intent.action, intent.entry, note), "marking")
+        self._area.append(Mark(MarkKind.LEFT, intent.id, intent.action, intent.entry, note), "marking in the")
         self._remove_helpers(intent)
         where = self._area.entry_dir(intent.entry)
         return Recovered(

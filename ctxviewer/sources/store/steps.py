@@ -14,13 +14,20 @@ StepHook = Callable[[str], None]
 
 
 class StepError(Exception):
-    """One step failed. `path` is the file that it was about."""
+    """One step failed. `path` is the file that it was about, `place` where it was writing."""
 
-    def __init__(self, doing: str, path: Path, error: OSError) -> None:
+    def __init__(self, doing: str, path: Path, place: Path, error: OSError) -> None:
         super().__init__(f"{doing} {path}: {error}")
         self.doing = doing
         self.path = path
+        self.place = place
         self.error = error
+
+    @property
+    def what(self) -> str:
+        """What failed, in words."""
+        where = "" if self.place == self.path else f" (in {self.place.parent})"
+        return f"{self.doing} {self.path.name}{where}"
 
 
 class Steps:
@@ -30,8 +37,8 @@ class Steps:
         self._hook = hook
 
     @contextmanager
-    def step(self, doing: str, path: Path) -> Iterator[None]:
-        """Run the body as the step `doing` on `path`. An OSError in it becomes a StepError."""
+    def step(self, doing: str, path: Path, place: Path | None = None) -> Iterator[None]:
+        """Run the body as the step `doing` on `path`, writing at `place`. An OSError in it becomes a StepError."""
         try:
             if self._hook is not None:
                 self._hook(f"before {doing} {path.name}")
@@ -39,7 +46,7 @@ class Steps:
             if self._hook is not None:
                 self._hook(f"after {doing} {path.name}")
         except OSError as error:
-            raise StepError(doing, path, error) from error
+            raise StepError(doing, path, place or path, error) from error
 
     def inside(self, doing: str, path: Path) -> None:
         """A place in the middle of a step, such as between two pieces of a file."""
@@ -80,8 +87,7 @@ def hint(error: OSError) -> str:
 def refused(title: str, failed: StepError) -> RefusedError:
     """What the user reads when a write failed and everything is as before."""
     return RefusedError(
-        f"“{title}” was not carried out: {failed.doing} of {failed.path.name} failed, {reason(failed.error)}. "
-        "Every file is as it was.",
+        f"“{title}” was not carried out: {failed.what} failed, {reason(failed.error)}. Every file is as it was.",
         hint=hint(failed.error),
-        place=str(failed.path),
+        place=str(failed.place),
     )

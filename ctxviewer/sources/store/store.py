@@ -193,9 +193,9 @@ class Store:
         try:
             with self._index_lock(intent.moves):
                 try:
-                    area.append(intent, "noting")
+                    area.append(intent, "noting in the")
                     writer.run(seen, lambda: check_still(title, seen))
-                    area.append(_mark(MarkKind.DONE, intent), "marking")
+                    area.append(_mark(MarkKind.DONE, intent), "marking in the")
                 except BaseException:
                     self._take_back(area, intent, writer)
                     raise
@@ -226,10 +226,10 @@ class Store:
         except ForeignWriteError as error:
             sentence = f"“{title}” failed half-way, and {error.path.name} was written by somebody else meanwhile."
             with suppress(StepError):
-                area.append(_mark(MarkKind.LEFT, intent, sentence), "marking")
+                area.append(_mark(MarkKind.LEFT, intent, sentence), "marking in the")
             raise UnfinishedError(sentence, hint=f"Look at the task. {kept}", place=str(error.path)) from error
         with suppress(StepError):
-            area.append(_mark(MarkKind.REVERTED, intent, "It failed, and every file was put back."), "marking")
+            area.append(_mark(MarkKind.REVERTED, intent, "It failed, and every file was put back."), "marking in the")
             if intent.action is Action.COMMIT:
                 area.drop(intent.entry)
 
@@ -260,7 +260,7 @@ class Store:
                 )
             )
             for line in fresh:
-                area.append(Mark(MarkKind.TOLD, line.digest), "marking")
+                area.append(Mark(MarkKind.TOLD, line.digest), "marking in the")
         recovery = Recovery(area, self._steps, self._index_lock)
         found += recovery.settle(ledger)
         recovery.tidy(ledger_of(area, alone=True), whole=not content.damaged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxviewer.domain.errors import BrokenInputError
@@ -90,14 +90,20 @@ def test_a_damaged_index_is_named_with_its_place(index: bytes) -> None:
 
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
 )
 _ITEMS = st.lists(
-    st.builds(lambda more, name: {**more, "id": name}, st.dictionaries(st.text(), _VALUES), st.sampled_from("abcdef"))
+    st.builds(
+        lambda more, name: {**more, "id": name},
+        st.dictionaries(st.text(max_size=4), _VALUES, max_size=3),
+        st.sampled_from("abcdef"),
+    )
 )
 
 
+@settings(deadline=None, max_examples=60)
 @given(items=_ITEMS, indent=st.sampled_from([None, 0, 2]), name=st.sampled_from("abcdef"), new=st.none() | _VALUES)
 def test_splicing_changes_only_the_item(
     items: list[dict[str, object]], indent: int | None, name: str, new: object

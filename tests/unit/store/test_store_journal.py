@@ -6,7 +6,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxviewer.domain.snapshot import FileRole
@@ -39,6 +39,7 @@ _INTENTS = st.builds(
 _MARKS = st.builds(Mark, st.sampled_from(MarkKind), st.text(), st.sampled_from(Action), st.text(), st.text())
 
 
+@settings(deadline=None)
 @given(st.lists(_INTENTS | _MARKS, max_size=5))
 def test_records_are_read_as_they_were_written(records: list[Intent | Mark]) -> None:
     lines = [journal.encoded(record) for record in records]
@@ -46,6 +47,7 @@ def test_records_are_read_as_they_were_written(records: list[Intent | Mark]) -> 
     assert [journal.decoded(line[:-1]) for line in lines] == records
 
 
+@settings(deadline=None)
 @given(record=_INTENTS | _MARKS, data=st.data())
 def test_no_damage_goes_unnoticed(record: Intent | Mark, data: st.DataObject) -> None:
     line = bytearray(journal.encoded(record)[:-1])
@@ -91,15 +93,15 @@ def test_a_line_whose_end_alone_is_missing_still_counts(tmp_path: Path) -> None:
 
 def test_a_line_that_fails_half_way_is_taken_off_again(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    journal.append(path, mark(0), Steps(), "noting")
+    journal.append(path, mark(0), Steps(), "noting in the")
     before = path.read_bytes()
 
     def full(step: str) -> None:
-        if step == "inside noting journal":
+        if step == "inside noting in the journal":
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(StepError, match="No space left"):
-        journal.append(path, mark(1), Steps(full), "noting")
+        journal.append(path, mark(1), Steps(full), "noting in the")
     assert path.read_bytes() == before
 
 

@@ -171,7 +171,7 @@ def test_a_damaged_copy_is_refused_and_nothing_is_written(world: World, store: S
     (found,) = store.history(world.task_dir)
     assert found.backup_dir is not None
     (found.backup_dir / "2-timeline.old").write_bytes(b"[9]")
-    with pytest.raises(RefusedError, match=r"writing of ui_messages\.json failed, the copy in the backup is damaged"):
+    with pytest.raises(RefusedError, match=r"writing ui_messages\.json failed, the copy in the backup is damaged"):
         store.undo(world.task_dir)
     assert world.disk() == new
     assert world.strangers() == []
