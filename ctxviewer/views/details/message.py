@@ -19,7 +19,6 @@ from ctxviewer.views import theme
 from ctxviewer.views.details.parts import wrapped
 from ctxviewer.views.details.reading import ReadingPane
 from ctxviewer.views.details.rows import RowList
-from ctxviewer.views.dialogs.parts import drawable
 from ctxviewer.views.empty import EmptyState
 
 _STANDING_ICONS: Final = {Standing.SENT: "sent", Standing.NOT_SENT: "hidden", Standing.LATER: "later"}
@@ -149,14 +148,14 @@ class MessagePane(QWidget):
             self._reading.set_body(Body(()))
             return
         look = theme.current()
-        self._title.setText(drawable(details.title))
+        self._title.setText(for_clipboard(details.title))
         side = look.px(16)
         tone = "muted" if details.standing is Standing.SENT else "event"
         if details.standing is Standing.LATER:
             tone = "faint"
         self._icon.setPixmap(look.icon(_STANDING_ICONS[details.standing], tone).pixmap(QSize(side, side)))
         self._standing.setText(joined(details.standing_words, details.tokens_words))
-        self._repairs.setText(drawable("\n".join(f"repaired: {words}" for words in details.repairs)))
+        self._repairs.setText(for_clipboard("\n".join(f"repaired: {words}" for words in details.repairs)))
         self._repairs.setVisible(bool(details.repairs))
         for mode, button in self._buttons.items():
             button.setChecked(mode is self._mode and not self._json and self._update is None)

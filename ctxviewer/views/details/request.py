@@ -1,17 +1,57 @@
-"""The chosen request: its numbers in full, what they are measured by, and the decision in words."""
+"""The chosen request: its numbers in full, what they are measured by, and the decision in words.
+
+One text document and not many labels: stepping through requests must not cost a layout of forty widgets.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QStackedWidget, QTextEdit, QVBoxLayout, QWidget
 
 from ctxviewer.models.details import RequestDetails
+from ctxviewer.models.visible import for_clipboard
 from ctxviewer.views import theme
-from ctxviewer.views.details.parts import wrapped
-from ctxviewer.views.dialogs.parts import drawable
 from ctxviewer.views.empty import EmptyState
 
-PENDING = "Working out why…"
+PENDING: Final = "Working out why…"
+_HANG: Final = 18
+"""Indent of sentences behind their sign."""
+_VALUE: Final = 150
+"""Where the figures end."""
+_SOURCE: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One paragraph: runs of (words, colour), how far it hangs, and the air above it. Lengths at scale 1."""
+
+    runs: tuple[tuple[str, str], ...]
+    hang: int = 0
+    above: int = 0
+    bold: bool = False
+    columns: bool = False
+    """True for a figure: name, value and source behind tabulators."""
+
+
+def lines_of(details: RequestDetails) -> Iterator[Line]:
+    """What is said of a request, top to bottom."""
+    yield Line(((details.title, "text"),), bold=True)
+    if details.facts:
+        yield Line(((details.facts, "muted"),), above=2)
+    if details.pending:
+        yield Line(((PENDING, "muted"),), above=6)
+    for sentence in details.sentences:
+        yield Line((("→\t", "accent"), (sentence, "text")), hang=_HANG, above=6)
+    for doubt in details.doubts:
+        yield Line((("⚠\t", "warning"), (f"Approximate: {doubt}", "warning")), hang=_HANG, above=6)
+    for place, figure in enumerate(details.figures):
+        runs = ((f"{figure.name}\t", "muted"), (f"{figure.value}\t", "text"), (figure.source, "muted"))
+        yield Line(runs, hang=_SOURCE, above=2 if place else 10, columns=True)
 
 
 class RequestPane(QWidget):
@@ -20,109 +60,93 @@ class RequestPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._details: RequestDetails | None = None
-        self._title = wrapped("", "title", self)
-        self._facts = wrapped("", "muted", self)
-        self._page = QWidget(self)
-        self._page.setProperty("look", "pane")
-        self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._lines = QGridLayout()
-        self._lines.setColumnStretch(1, 1)
-        self._figures = QGridLayout()
-        self._figures.setColumnStretch(2, 1)
-        self._column = QVBoxLayout(self._page)
-        self._column.addWidget(self._title)
-        self._column.addWidget(self._facts)
-        self._column.addLayout(self._lines)
-        self._column.addLayout(self._figures)
-        self._column.addStretch(1)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._page)
-        scroll.setAccessibleName("The chosen request")
-        self._scroll = scroll
+        self._stale = False
+        self._text = QTextEdit(self)
+        self._text.setReadOnly(True)
+        self._text.setUndoRedoEnabled(False)
+        self._text.setAcceptRichText(False)
+        self._text.setFrameShape(QFrame.Shape.NoFrame)
+        self._text.setTabChangesFocus(True)
+        self._text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self._text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setAccessibleName("The chosen request")
         self._empty = EmptyState("Open a task to see why a request was sent as it was.", icon="window", parent=self)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(scroll)
+        self._stack.addWidget(self._text)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
-        self._parts: list[QWidget] = []
         theme.current().changed.connect(self._restyle)
         self._restyle()
 
     def set_details(self, details: RequestDetails | None) -> None:
-        """Show a request, or none."""
+        """Show a request, or none. The same request with more known of it stays where it is scrolled to."""
         if details == self._details:
             return
         moved = details is None or self._details is None or details.number != self._details.number
         self._details = details
-        self._show()
-        if moved:
-            self._scroll.verticalScrollBar().setValue(0)
+        self._stack.setCurrentWidget(self._text if details is not None else self._empty)
+        self._refresh(moved=moved)
 
     @property
     def words(self) -> str:
-        """Everything that is shown, for the clipboard and for tests."""
-        details = self._details
-        if details is None:
-            return ""
-        figures = [f"{figure.name} {figure.value} {figure.source}" for figure in details.figures]
-        why = (PENDING,) if details.pending else details.sentences
-        return "\n".join((details.title, details.facts, *why, *details.doubts, *figures))
+        """Everything that is shown, as text."""
+        return self._text.toPlainText() if self._details is not None else ""
 
-    def _show(self) -> None:
-        for part in self._parts:
-            part.hide()
-            part.deleteLater()
-        self._parts.clear()
-        details = self._details
-        self._stack.setCurrentWidget(self._scroll if details is not None else self._empty)
-        if details is None:
+    def _refresh(self, *, moved: bool) -> None:
+        self._stale = not self.isVisible()
+        if self._stale:
             return
-        self._title.setText(details.title)
-        self._facts.setText(drawable(details.facts))
-        self._facts.setVisible(bool(details.facts))
-        if details.pending:
-            self._add_line(PENDING, "muted", "later", "muted")
-        for sentence in details.sentences:
-            self._add_line(sentence, "", "jump", "accent")
-        for doubt in details.doubts:
-            self._add_line(f"Approximate: {doubt}", "warning", "warning", "warning")
-        for row, figure in enumerate(details.figures):
-            value = self._kept(QLabel(figure.value, self._page))
-            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-            value.setTextFormat(Qt.TextFormat.PlainText)
-            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            name = self._kept(QLabel(figure.name, self._page))
-            name.setProperty("look", "muted")
-            name.setAlignment(Qt.AlignmentFlag.AlignTop)
-            source = self._kept(wrapped(figure.source, "muted", self._page))
-            for column, part in enumerate((name, value, source)):
-                self._figures.addWidget(part, row, column)
-        self._page.setAccessibleDescription(self.words)
+        bar = self._text.verticalScrollBar()
+        position = 0 if moved else bar.value()
+        self._put()
+        bar.setValue(position)
 
-    def _kept(self, part: QLabel) -> QLabel:
-        self._parts.append(part)
-        return part
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._refresh(moved=True)
 
-    def _add_line(self, words: str, look: str, icon: str, tone: str) -> None:
-        style = theme.current()
-        mark = self._kept(QLabel(self._page))
-        side = style.px(14)
-        mark.setPixmap(style.icon(icon, tone).pixmap(QSize(side, side)))
-        sentence = self._kept(wrapped(words, look, self._page))
-        row = self._lines.rowCount()
-        self._lines.addWidget(mark, row, 0, Qt.AlignmentFlag.AlignTop)
-        self._lines.addWidget(sentence, row, 1)
+    def _put(self) -> None:
+        self._text.clear()
+        if self._details is None:
+            return
+        look = theme.current()
+        cursor = QTextCursor(self._text.document())
+        cursor.beginEditBlock()
+        for place, line in enumerate(lines_of(self._details)):
+            block = self._block_format(line)
+            if place:
+                cursor.insertBlock(block)
+            else:
+                cursor.setBlockFormat(block)
+            for words, color in line.runs:
+                form = QTextCharFormat()
+                form.setFont(look.ui_font(bold=line.bold))
+                form.setForeground(look.color(color))
+                cursor.insertText(for_clipboard(words), form)
+        cursor.endEditBlock()
+
+    def _block_format(self, line: Line) -> QTextBlockFormat:
+        look = theme.current()
+        block = QTextBlockFormat()
+        block.setTopMargin(look.px(line.above) if line.above else 0)
+        if line.hang:
+            block.setLeftMargin(look.px(line.hang))
+            block.setTextIndent(-look.px(line.hang))
+        if line.columns:
+            value = QTextOption.Tab(look.px(_VALUE), QTextOption.TabType.RightTab)
+            source = QTextOption.Tab(look.px(_SOURCE), QTextOption.TabType.LeftTab)
+            block.setTabPositions([value, source])
+        elif line.hang:
+            block.setTabPositions([QTextOption.Tab(look.px(line.hang), QTextOption.TabType.LeftTab)])
+        return block
 
     def _restyle(self) -> None:
         look = theme.current()
-        self._column.setContentsMargins(look.px(12), look.px(8), look.px(12), look.px(8))
-        self._column.setSpacing(look.px(6))
-        self._lines.setHorizontalSpacing(look.px(6))
-        self._lines.setVerticalSpacing(look.px(5))
-        self._figures.setHorizontalSpacing(look.px(10))
-        self._figures.setVerticalSpacing(look.px(2))
-        self._show()
+        self._text.document().setDocumentMargin(look.px(10))
+        self._refresh(moved=False)
