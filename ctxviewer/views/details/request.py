@@ -14,7 +14,7 @@ from PySide6.QtGui import QShowEvent, QTextBlockFormat, QTextCharFormat, QTextCu
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTextEdit, QVBoxLayout, QWidget
 
 from ctxviewer.models.details import RequestDetails
-from ctxviewer.models.visible import for_clipboard
+from ctxviewer.models.visible import make_visible
 from ctxviewer.views import theme
 from ctxviewer.views.empty import EmptyState
 
@@ -128,7 +128,7 @@ class RequestPane(QWidget):
                 form = QTextCharFormat()
                 form.setFont(look.ui_font(bold=line.bold))
                 form.setForeground(look.color(color))
-                cursor.insertText(for_clipboard(words), form)
+                cursor.insertText(make_visible(words).text, form)
         cursor.endEditBlock()
 
     def _block_format(self, line: Line) -> QTextBlockFormat:
