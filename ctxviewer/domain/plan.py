@@ -20,6 +20,8 @@ class PlanKind(StrEnum):
     OPTIMIZE = "optimize"
     DECIDE = "decide"
     ROLLBACK = "rollback"
+    REPAIR = "repair"
+    """Set right what a finding names."""
     STRATEGY = "strategy"
     """Rules that are looked at only: another agent's, or those of conversations that are not stored."""
 
