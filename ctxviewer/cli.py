@@ -21,13 +21,16 @@ from ctxviewer.domain.message import parse_message
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint, CheckpointKind
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
+from ctxviewer.engine.doctor import diagnose
 from ctxviewer.engine.plans import (
     plan_decide,
     plan_optimize,
+    plan_repair,
     plan_rollback,
     plan_rollback_to_message,
     plan_truncate,
 )
+from ctxviewer.engine.plans.repair import REPAIRS
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.exports.plan_report import Estimate, FileLine, plan_json, plan_text
 from ctxviewer.exports.report import finding_lines, report, report_text, task_json, tasks_json, tasks_text
@@ -169,13 +172,16 @@ def _plan_arguments(parser: argparse.ArgumentParser, run: object, *, applies: bo
     _task_argument(decide)
     _window_argument(decide)
     decide.add_argument("--total", type=_tokens, metavar="TOKENS", help="instead of the last reported total")
+    repair = kinds.add_parser("repair", help="set right what a finding names")
+    _task_argument(repair)
+    repair.add_argument("--code", required=True, choices=sorted(REPAIRS), help="code of the finding")
     rollback = kinds.add_parser("rollback", help="back to a checkpoint or a message")
     _task_argument(rollback)
     where = rollback.add_mutually_exclusive_group(required=True)
     where.add_argument("--checkpoint", type=int, metavar="N", help="number from 1, as `report` lists them")
     where.add_argument("--message", type=int, metavar="N", help="the message that stays as the last one, from 0")
     where.add_argument("--ts", type=int, metavar="MS", help="time of an entry of the timeline")
-    for sub in (truncate, optimize, decide, rollback):
+    for sub in (truncate, optimize, decide, repair, rollback):
         if applies:
             _consent_arguments(sub)
         sub.set_defaults(run=run)
@@ -255,6 +261,8 @@ def _make_plan(timeline: Timeline, args: argparse.Namespace) -> Plan:
             return plan_optimize(timeline)
         case "decide":
             return plan_decide(timeline, args.window, args.total)
+        case "repair":
+            return plan_repair(timeline, args.code)
         case _:
             if args.message is not None:
                 try:
@@ -418,7 +426,8 @@ def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
             if not args.json:
                 terminal.say(f"{task.directory}\n  ERROR   cannot be read: {err.sentence}\n")
             continue
-        if any(finding.severity is not Severity.INFO for finding in snapshot.findings):
+        findings = diagnose(Timeline(snapshot))
+        if any(finding.severity is not Severity.INFO for finding in findings):
             worst = FINDING
         found.append(
             {

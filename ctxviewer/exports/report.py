@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.json import Json, JsonObject
 from ctxviewer.domain.request import CheckpointKind, Usage
 from ctxviewer.domain.snapshot import TaskRef
@@ -140,7 +141,7 @@ def _lines(timeline: Timeline, number: int | None, window: float | None) -> Iter
     if snapshot.findings:
         yield ""
         yield "Findings"
-        yield from finding_lines(timeline)
+        yield from finding_lines(snapshot.findings)
 
 
 def _usage_lines(timeline: Timeline, number: int | None, window: float) -> Iterator[str]:
@@ -164,9 +165,9 @@ def _usage_lines(timeline: Timeline, number: int | None, window: float) -> Itera
         yield f"  request {number + 1}: {grouped(usage.total)} tokens, {percent(usage.total / window)} of the window"
 
 
-def finding_lines(timeline: Timeline) -> Iterator[str]:
+def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
     """One line a finding, and one for its advice."""
-    for finding in timeline.snapshot.findings:
+    for finding in findings:
         place = " · ".join(part for part in (finding.file, finding.place) if part)
         yield f"  {str(finding.severity).upper():7} {finding.code}: {finding.sentence}" + (
             f" [{place}]" if place else ""
