@@ -44,7 +44,7 @@ class RowFacts:
     switchable: bool
     """True when as sent and as stored differ, so that switching shows something else."""
     tokens: int | None
-    """Estimated tokens of the message: as sent if it is sent, else as stored; None while it is not counted."""
+    """Estimated tokens: as stored if it is not sent or shown so, else as sent; None while it is not counted."""
     size: int
     """Bytes as stored."""
     preview: str
@@ -59,7 +59,8 @@ class RowFacts:
         """In full, and where the number comes from."""
         if self.tokens is None:
             return "Not counted yet"
-        how = "as sent" if self.standing is Standing.SENT else "as stored"
+        as_sent = self.standing is Standing.SENT and self.mode is not TextMode.AS_STORED
+        how = "as sent" if as_sent else "as stored"
         return f"{grouped(self.tokens)} tokens {how}, estimated"
 
     @property
