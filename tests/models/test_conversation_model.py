@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from helpers.talk import Talk, lines, message, talk
 from PySide6.QtCore import QModelIndex, Qt
 
 from ctxviewer.domain.errors import BrokenInputError
@@ -16,6 +15,7 @@ from ctxviewer.domain.view import TextMode
 from ctxviewer.models import conversation as module
 from ctxviewer.models.conversation import ConversationModel
 from ctxviewer.models.facts import Speaker
+from helpers.talk import Talk, lines, message, talk
 
 
 def model_of(picture, **options):
