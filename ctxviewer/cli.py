@@ -32,6 +32,7 @@ from ctxviewer.engine.plans import (
 )
 from ctxviewer.engine.plans.repair import REPAIRS
 from ctxviewer.engine.timeline import Timeline
+from ctxviewer.engine.words import plural
 from ctxviewer.exports.plan_report import Estimate, FileLine, plan_json, plan_text
 from ctxviewer.exports.report import finding_lines, report, report_text, task_json, tasks_json, tasks_text
 from ctxviewer.exports.values import SCHEMA, finding_json
@@ -433,14 +434,14 @@ def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
             {
                 "task": task_json(snapshot.task),
                 "unreadable": "",
-                "findings": [finding_json(finding) for finding in snapshot.findings],
+                "findings": [finding_json(finding) for finding in findings],
             }
         )
-        if snapshot.findings and not args.json:
-            lines = "\n".join(finding_lines(Timeline(snapshot)))
+        if findings and not args.json:
+            lines = "\n".join(finding_lines(findings))
             terminal.say(f"{task.directory}\n{lines}\n")
     if args.json:
         terminal.json({"schema": SCHEMA, "tasks": found})
     else:
-        terminal.say(f"{len(tasks)} tasks looked at.\n")
+        terminal.say(f"{plural(len(tasks), 'task')} looked at.\n")
     return worst
