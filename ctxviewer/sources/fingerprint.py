@@ -44,6 +44,7 @@ def stamp_of(role: FileRole, path: Path, content: bytes | None) -> FileStamp:
     Raises OSError when the file cannot be examined.
     """
     found = signature(path)
-    if content is None or found is None:
+    if found is None or (content is None and role is not FileRole.INDEX):
         return FileStamp(role, path, exists=False)
-    return FileStamp(role, path, exists=True, size=found[1], mtime_ns=found[0], inode=found[2], digest=digest(content))
+    own = "" if content is None else digest(content)
+    return FileStamp(role, path, exists=True, size=found[1], mtime_ns=found[0], inode=found[2], digest=own)

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.snapshot import FileRole, FileStamp
 from ctxviewer.sources.change import Change, FileEffect
 from ctxviewer.sources.fingerprint import stamp_of
@@ -53,7 +54,11 @@ class World:
         return path.read_bytes() if path.exists() else None
 
     def item(self) -> bytes | None:
-        return item_bytes(self.index.read_bytes(), TASK_ID) if self.index.exists() else None
+        """The task's own item; None without one, b'' for an index that is damaged."""
+        try:
+            return item_bytes(self.index.read_bytes(), TASK_ID) if self.index.exists() else None
+        except BrokenInputError:
+            return b""
 
     def disk(self) -> dict[FileRole, bytes | None]:
         """Content of every file; of the index only the task's item."""

@@ -12,6 +12,7 @@ from ctxviewer.sources.change import Change
 from ctxviewer.sources.fingerprint import digest
 from ctxviewer.sources.index_splice import item_bytes
 from ctxviewer.sources.store.area import Area
+from ctxviewer.sources.store.disk import is_there
 from ctxviewer.sources.store.files import file_pieces, pieces_of
 from ctxviewer.sources.store.preflight import place_of
 from ctxviewer.sources.store.records import ABSENT, Intent, Move, Side
@@ -29,7 +30,7 @@ def moves_of(change: Change, found: Mapping[Path, FileStamp]) -> tuple[Move, ...
         path = place_of(effect.path)
         name = f"{number}-{effect.role.value}"
         old, new = ABSENT, ABSENT
-        if found[path].exists:
+        if is_there(found[path]):
             stamp = found[path]
             index = effect.role is FileRole.INDEX
             size = len(_item(path, effect.item_id) or b"") if index else stamp.size

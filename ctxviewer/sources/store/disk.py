@@ -32,29 +32,32 @@ def standing(move: Move) -> Standing:
 
 
 def current(role: FileRole, path: Path, item_id: str) -> FileStamp:
-    """The stamp of the file (INDEX: existence and digest are those of the task's item) as it is now.
+    """The stamp of the file (INDEX: the digest is that of the task's item, '' when it has none) as it is now.
 
     Raises OSError when it cannot be read.
     """
     found = signature(path)
     if found is None:
         return FileStamp(role, path, exists=False)
-    exists, content = True, DAMAGED
     if role is FileRole.INDEX:
         try:
             item = item_bytes(path.read_bytes(), item_id)
+            content = "" if item is None else digest(item)
         except BrokenInputError:
-            pass
-        else:
-            exists, content = item is not None, digest(item) if item is not None else ""
+            content = DAMAGED
     else:
         content = file_digest(path)
-    return FileStamp(role, path, exists=exists, size=found[1], mtime_ns=found[0], inode=found[2], digest=content)
+    return FileStamp(role, path, exists=True, size=found[1], mtime_ns=found[0], inode=found[2], digest=content)
+
+
+def is_there(stamp: FileStamp) -> bool:
+    """True when the stamp is of a file that exists; for INDEX when the task has an item in it."""
+    return stamp.digest != "" if stamp.role is FileRole.INDEX else stamp.exists
 
 
 def shows(side: Side, found: FileStamp) -> bool:
     """True when what was found is this side."""
-    return side.exists == found.exists and side.digest == found.digest
+    return side.exists == is_there(found) and side.digest == found.digest
 
 
 def is_item(side: Side, item: bytes | None) -> bool:

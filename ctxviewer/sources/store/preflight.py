@@ -11,7 +11,7 @@ from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.snapshot import FileRole, FileStamp
 from ctxviewer.sources.change import Change
 from ctxviewer.sources.fingerprint import Signature, signature
-from ctxviewer.sources.store.disk import DAMAGED, current
+from ctxviewer.sources.store.disk import DAMAGED, current, is_there
 from ctxviewer.sources.store.files import device_of, resolved
 from ctxviewer.sources.store.records import Move
 from ctxviewer.sources.store.steps import hint, reason
@@ -59,6 +59,7 @@ def compared(change: Change) -> dict[Path, FileStamp]:
     A file that is written but was not expected must not be there. Raises RefusedError when something differs.
     """
     item_id = item_id_of(change)
+    written = {place_of(effect.path) for effect in change.effects}
     expected = {place_of(stamp.path): stamp for stamp in change.expected}
     for effect in change.effects:
         expected.setdefault(place_of(effect.path), FileStamp(effect.role, effect.path, exists=False))
@@ -75,7 +76,7 @@ def compared(change: Change) -> dict[Path, FileStamp]:
                 place=str(path),
             ) from error
         found[path] = now
-        if now.digest == DAMAGED and stamp.role is FileRole.INDEX:
+        if now.digest == DAMAGED and now.role is FileRole.INDEX and path in written:
             raise RefusedError(
                 f"“{change.title}” was not carried out: the task index {path.name} is damaged.",
                 hint="Start the agent once, it repairs its index; then look at the task again.",
@@ -165,18 +166,20 @@ def _temp_size(move: Move) -> int:
 
 
 def _same(stamp: FileStamp, now: FileStamp) -> bool:
+    if now.role is FileRole.INDEX and now.digest != DAMAGED:
+        return stamp.digest == now.digest
     if stamp.exists != now.exists:
         return False
-    if not stamp.exists or stamp.digest:
+    if not stamp.exists or (stamp.digest and now.digest != DAMAGED):
         return stamp.digest == now.digest
     return (stamp.size, stamp.mtime_ns, stamp.inode) == (now.size, now.mtime_ns, now.inode)
 
 
 def _difference(stamp: FileStamp, now: FileStamp) -> str:
     what = f"the task's entry in {now.path.name}" if now.role is FileRole.INDEX else now.path.name
-    if stamp.exists and not now.exists:
+    if is_there(stamp) and not is_there(now):
         return f"{what} is gone"
-    if now.exists and not stamp.exists:
+    if is_there(now) and not is_there(stamp):
         return f"{what} was not there and is there now"
     if now.role is FileRole.INDEX:
         return f"{what} was written at {_time(now.mtime_ns)}"

@@ -14,7 +14,7 @@ import pytest
 from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.snapshot import FileRole
 from ctxviewer.sources.change import Change, FileEffect
-from ctxviewer.sources.fingerprint import digest
+from ctxviewer.sources.fingerprint import digest, stamp_of
 from ctxviewer.sources.store import Action, EntryState, Store
 from helpers.written_task import INDEX, ITEM, LAST_ITEM, OTHER_ITEM, TASK_ID, World, make_world, messages
 
@@ -270,6 +270,35 @@ def test_a_damaged_index_is_refused(world: World, store: Store) -> None:
     with pytest.raises(RefusedError, match=r"the task index taskHistory\.json is damaged"):
         store.commit(change)
     assert world.disk_but_index() == before
+
+
+def test_a_damaged_index_that_is_not_written_must_only_be_the_same(world: World, store: Store) -> None:
+    updates = FileEffect(FileRole.UPDATES, world.path(FileRole.UPDATES), b"[]")
+    stamps = tuple(stamp for stamp in world.stamps() if stamp.role is not FileRole.INDEX)
+    world.index.write_bytes(INDEX[:-4])
+    change = Change(world.task_dir, "Optimise", (*stamps, stamp_of(FileRole.INDEX, world.index, b"{}")), (updates,))
+    world.index.write_bytes(INDEX[:-5])
+    assert "the task's entry in taskHistory.json was written at" in refused(world, store, change).sentence
+    same = Change(world.task_dir, "Optimise", (*stamps, stamp_of(FileRole.INDEX, world.index, b"{}")), (updates,))
+    store.commit(same)
+    assert world.read(FileRole.UPDATES) == b"[]"
+    assert world.index.read_bytes() == INDEX[:-5]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_stamp_of_the_index_may_say_that_the_file_or_that_the_item_is_there(
+    world: World, store: Store, *, exists: bool
+) -> None:
+    world.index.write_bytes(b"[" + OTHER_ITEM + b"]")
+    change = world.truncate()
+    stamps = tuple(
+        dataclasses.replace(stamp, exists=exists) if stamp.role is FileRole.INDEX else stamp
+        for stamp in change.expected
+    )
+    store.commit(dataclasses.replace(change, expected=stamps))
+    item = world.item()
+    assert item is not None
+    assert world.index.read_bytes() == b"[" + OTHER_ITEM + b"," + item + b"]"
 
 
 def test_an_item_is_added_at_the_end_and_taken_out_by_undo(world: World, store: Store) -> None:
