@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
@@ -24,36 +24,31 @@ from ctxviewer.actions.handlers import Handlers
 from ctxviewer.actions.upkeep import Upkeep
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.domain.view import TextMode
-from ctxviewer.models.conversation import ConversationModel
-from ctxviewer.models.history import HistoryModel
 from ctxviewer.models.tasks import TaskTreeModel
 from ctxviewer.services import settings as fields
+from ctxviewer.services import sources
 from ctxviewer.services.changes import Changes
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.explaining import Explaining
 from ctxviewer.services.following import Following
 from ctxviewer.services.notices import Notices
-from ctxviewer.services.runner import Executor, Runner
+from ctxviewer.services.runner import CancelToken, Executor, Runner
 from ctxviewer.services.samples import copy_samples, has_samples
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
 from ctxviewer.services.watchbridge import MakeWatcher, WatchBridge, make_watcher
-from ctxviewer.sources import registry
-from ctxviewer.sources.discover import Found, look_around
 from ctxviewer.sources.own_data import data_dir
-from ctxviewer.sources.store.store import Store
 from ctxviewer.views import theme
 from ctxviewer.views.crash_reporter import CrashReporter
-from ctxviewer.views.details import CheckpointsPanel, DetailsView, EventsPanel, FindingsPanel
-from ctxviewer.views.front import WindowFront
-from ctxviewer.views.history_panel import HistoryPanel
 from ctxviewer.views.main_window import MainWindow
-from ctxviewer.views.panels import Panels
 from ctxviewer.views.stage import Stage
 from ctxviewer.views.task_list import TaskList
-from ctxviewer.views.usage import UsageGraph
-from ctxviewer.views.wiring import Wiring
+
+if TYPE_CHECKING:  # slow to load
+    from ctxviewer.sources.discover import Found
+    from ctxviewer.views.front import WindowFront
+    from ctxviewer.views.wiring import Wiring
 
 _log = logging.getLogger(__name__)
 
@@ -97,19 +92,22 @@ class Desk(QObject):
         super().__init__(parent)
         self._start = start
         self._closed = False
-        self._opening: list[Path] = []
+        self.front: WindowFront | None = None
+        """Dialogs and movements; None until the window has been filled."""
+        self.wiring: Wiring | None = None
+        self._tasks = TaskTreeModel(_now_ms, self)
         data = start.data_folder
         self.settings = Settings(data / "settings.ini", self)
         self.notices = Notices(self)
         read, change = executors if executors is not None else (None, None)
         self.runner = Runner(self, read=read, change=change)
-        self.session = Session(self.runner, self.notices, registry.read, window_override=self._override, parent=self)
+        self.session = Session(self.runner, self.notices, sources.read, window_override=self._override, parent=self)
         self.session.set_text_mode(TextMode(self.settings.get(fields.TEXT_MODE)))
-        self.store = Store(data)
-        self.changes = Changes(self.runner, self.session, self.notices, self.store, registry.change_for, parent=self)
+        store = sources.LateStore(data)
+        self.changes = Changes(self.runner, self.session, self.notices, store, sources.change_for, parent=self)
         if look is None:
-            look = _only_given if start.demo else look_around
-        self.discovery = Discovery(self.runner, self.notices, self.settings, look, registry.open_path, self)
+            look = sources.look_at_given if start.demo else sources.look_around
+        self.discovery = Discovery(self.runner, self.notices, self.settings, look, sources.open_path, self)
         self.counting = Counting(self.runner, data / "counts", self)
         self.explaining = Explaining(self.runner, self.session, self)
         self.bridge = WatchBridge(watcher, self)
@@ -147,29 +145,64 @@ class Desk(QObject):
     # -- start --------------------------------------------------------------------------------------------------
 
     def _make_window(self) -> MainWindow:
-        messages = ConversationModel(self)
-        tasks = TaskTreeModel(_now_ms, self)
-        history = HistoryModel(_now_ms, self)
-        panels = Panels(
-            tasks=TaskList(tasks),
-            details=DetailsView(),
-            events=EventsPanel(),
-            checkpoints=CheckpointsPanel(),
-            findings=FindingsPanel(),
-            history=HistoryPanel(history, self.actions),
-            usage=UsageGraph(),
-        )
-        stage = Stage(messages, self.session, self.notices, self.actions)
-        window = MainWindow(
+        self.task_list = TaskList(self._tasks)
+        stage = Stage(self.session, self.notices, self.actions)
+        return MainWindow(
             session=self.session,
             runner=self.runner,
             settings=self.settings,
             actions=self.actions,
             stage=stage,
-            panels=panels,
+            task_list=self.task_list,
         )
+
+    def show(self) -> None:
+        """Show the window; everything slow follows after its first paint."""
+        self.window.show()
+
+    def _begin(self) -> None:
+        if not self._closed:
+            self.runner.read(_load_rest, done=self._loaded)
+
+    def _loaded(self, _nothing: object) -> None:
+        self.fill()
+        self._open_first()
+
+    def fill(self) -> None:
+        """Make the panes that are slow to load, and connect everything. Once; after the first paint."""
+        if self.wiring is not None or self._closed:
+            return
+        theme.current().release_icons()
+        from ctxviewer.models.conversation import ConversationModel  # noqa: PLC0415 - these wait for the first paint
+        from ctxviewer.models.history import HistoryModel  # noqa: PLC0415
+        from ctxviewer.views.conversation import ConversationView  # noqa: PLC0415
+        from ctxviewer.views.details import (  # noqa: PLC0415
+            CheckpointsPanel,
+            DetailsView,
+            EventsPanel,
+            FindingsPanel,
+        )
+        from ctxviewer.views.front import WindowFront  # noqa: PLC0415
+        from ctxviewer.views.history_panel import HistoryPanel  # noqa: PLC0415
+        from ctxviewer.views.panels import Panels  # noqa: PLC0415
+        from ctxviewer.views.usage import UsageGraph  # noqa: PLC0415
+        from ctxviewer.views.wiring import Wiring  # noqa: PLC0415
+
+        messages = ConversationModel(self)
+        conversation = ConversationView()
+        conversation.set_model(messages)
+        panels = Panels(
+            tasks=self.task_list,
+            details=DetailsView(),
+            events=EventsPanel(),
+            checkpoints=CheckpointsPanel(),
+            findings=FindingsPanel(),
+            history=HistoryPanel(HistoryModel(_now_ms, self), self.actions),
+            usage=UsageGraph(),
+        )
+        self.window.fill(conversation, panels)
         self.front = WindowFront(
-            window,
+            self.window,
             session=self.session,
             changes=self.changes,
             counting=self.counting,
@@ -178,9 +211,8 @@ class Desk(QObject):
             handlers=self.handlers,
             data_folder=self._start.data_folder,
         )
-        self.handlers.attach(self.front)
         self.wiring = Wiring(
-            window,
+            self.window,
             self.front,
             session=self.session,
             changes=self.changes,
@@ -190,15 +222,11 @@ class Desk(QObject):
             handlers=self.handlers,
             actions=self.actions,
             messages=messages,
-            tasks=tasks,
+            tasks=self._tasks,
         )
-        return window
+        self.handlers.attach(self.front)
 
-    def show(self) -> None:
-        """Show the window; everything slow follows after its first paint."""
-        self.window.show()
-
-    def _begin(self) -> None:
+    def _open_first(self) -> None:
         if self._closed:
             return
         self.changes.recover()
@@ -274,10 +302,8 @@ class Desk(QObject):
         gc.unfreeze()
 
 
-def _only_given(paths: Sequence[Path]) -> Found:
-    """Look at nothing but the given paths."""
-    tasks = [task for path in paths if path.exists() for task in registry.open_path(path)]
-    return Found(registry.unique(tasks), (), ())
+def _load_rest(_token: CancelToken) -> None:
+    sources.load_all()
 
 
 def _now_ms() -> int:
@@ -304,6 +330,7 @@ def run(start: Start) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
     log_to(start.data_folder)
     application = make_application()
+    theme.current().hold_icons()
     desk = Desk(start)
     reporter = CrashReporter(desk.window)
     reporter.install()
@@ -316,6 +343,8 @@ def run(start: Start) -> int:
 
 def log_to(folder: Path) -> None:
     """Keep warnings and worse in a small file of our own: paths, counts and timings, never text of a conversation."""
+    from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - only the running program needs it
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(folder / "log.txt", maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
@@ -18,6 +16,9 @@ LIBRARIES = ("PySide6-Essentials", "pyqtgraph", "numpy", "msgspec", "watchdog", 
 
 def versions() -> tuple[str, ...]:
     """One line a program and library."""
+    import platform  # noqa: PLC0415 - slow to load, and seldom asked for
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
     lines = [
         f"ctxviewer {__version__}",
         f"Python {sys.version.split()[0]} on {platform.platform()}",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -17,14 +18,15 @@ from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.domain.view import TextMode
-from ctxviewer.engine import plans
-from ctxviewer.engine.timeline import Timeline
 from ctxviewer.services.changes import Changes
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.notices import Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import Remake, Session
 from ctxviewer.services.settings import PROPORTIONAL, SCALE, SCALE_MAX, SCALE_MIN, SCALE_STEP, THEME, Settings
+
+if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
+    from ctxviewer.engine.timeline import Timeline
 
 
 class Handlers(QObject):
@@ -48,6 +50,8 @@ class Handlers(QObject):
         self._settings, self._notices, self._samples = settings, notices, samples
         self._front: Front | None = None
         self._show_when_found = False
+        self._early: list[str] = []
+        """Actions that were triggered before there was a front; they run as soon as there is one."""
         self._fronted: MappingProxyType[str, Callable[[], object]] = MappingProxyType({})
         session_go = session.select_request
         self._table: MappingProxyType[str, Callable[[], object]] = MappingProxyType(
@@ -126,6 +130,10 @@ class Handlers(QObject):
             }
         )
 
+        early, self._early = self._early, []
+        for action_id in early:
+            self.run(action_id)
+
     def detach(self) -> None:
         """The window closes."""
         self._front = None
@@ -138,7 +146,11 @@ class Handlers(QObject):
 
     def run(self, action_id: str) -> None:
         """Carry out an action. KeyError for an id without a handler."""
-        handler = self._table.get(action_id) or self._fronted[action_id]
+        handler = self._table.get(action_id)
+        if handler is None and self._front is None:
+            self._early.append(action_id)
+            return
+        handler = handler or self._fronted[action_id]
         try:
             handler()
         except CtxError as error:
@@ -180,7 +192,6 @@ class Handlers(QObject):
         task = self._session.task
         if task is not None:
             self._settings.set_window_override(str(task.directory), tokens)
-            self._session.refresh_window()
 
     def _show_found(self, refs: tuple[TaskRef, ...]) -> None:
         if self._show_when_found and refs:
@@ -243,28 +254,28 @@ class Handlers(QObject):
 
     def truncate(self, keep: str) -> None:
         """Work out a truncation and show it."""
-        self._plan(partial(plans.plan_truncate, keep=keep), f"Working out: keep {keep}")
+        self._plan(partial(_make, "plan_truncate", keep=keep), f"Working out: keep {keep}")
 
     def optimize(self) -> None:
         """Work out which reads of files can be replaced, and show it."""
-        self._plan(plans.plan_optimize, "Working out: optimize file reads")
+        self._plan(partial(_make, "plan_optimize"), "Working out: optimize file reads")
 
     def decide(self) -> None:
         """Work out the agent's own decision for the window that is set, and show it."""
         window = self._session.window
         if window is not None:
-            self._plan(partial(plans.plan_decide, window=window), "Working out the agent's decision")
+            self._plan(partial(_make, "plan_decide", window=window), "Working out the agent's decision")
 
     def rollback(self, target: Checkpoint) -> None:
         """Work out a rollback to a checkpoint and show it."""
-        self._plan(partial(plans.plan_rollback, target=target), "Working out the rollback")
+        self._plan(partial(_make, "plan_rollback", target=target), "Working out the rollback")
 
     def rollback_to_message(self, message: int | None = None) -> None:
         """Work out a rollback that makes this message (None: the chosen one) the last one, and show it."""
         chosen = self._session.message if message is None else message
         if chosen is None:
             raise RefusedError("No message is chosen.", hint="Choose the message that should be the last one.")
-        self._plan(partial(plans.plan_rollback_to_message, message=chosen), f"Working out the rollback to {chosen}")
+        self._plan(partial(_make, "plan_rollback_to_message", message=chosen), f"Working out the rollback to {chosen}")
 
     def show_plan(self) -> None:
         """Show the preview of the what-if that is looked at."""
@@ -298,6 +309,14 @@ class Handlers(QObject):
 
     def _tell(self, error: CtxError) -> None:
         self._notices.post(notice_of(error, key="task:plan", severity=Severity.WARNING))
+
+
+def _make(rule: str, timeline: Timeline, **settings: object) -> Plan:
+    """A plan by the name of its function in `engine.plans`."""
+    from ctxviewer.engine import plans  # noqa: PLC0415 - as above
+
+    plan: Plan = getattr(plans, rule)(timeline, **settings)
+    return plan
 
 
 def event_requests(timeline: Timeline) -> tuple[int, ...]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from ctxviewer.models.numbers import byte_size
 from ctxviewer.models.tasks import one_line, when_text
-from ctxviewer.sources.store.values import Entry
+
+if TYPE_CHECKING:  # the store loads with it
+    from ctxviewer.sources.store.values import Entry
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,10 +21,12 @@ from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.services.notices import Notice, Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import Session, SnapshotChange
-from ctxviewer.sources.change import Change
-from ctxviewer.sources.store.values import Entry, Outcome, Recovered, RecoveredKind
 
-ChangeFor = Callable[[Snapshot, Plan, int], Change]
+if TYPE_CHECKING:  # the store loads with them; at run time jobs load it, off the GUI thread
+    from ctxviewer.sources.change import Change
+    from ctxviewer.sources.store.values import Entry, Outcome, Recovered
+
+ChangeFor = Callable[[Snapshot, Plan, int], "Change"]
 """`sources.registry.change_for`."""
 
 
@@ -304,7 +306,7 @@ class Changes(QObject):
 
     def _tell_recovered(self, found: tuple[Recovered, ...]) -> None:
         for item in found:
-            calm = item.kind in {RecoveredKind.FINISHED, RecoveredKind.REVERTED}
+            calm = str(item.kind) in {"finished", "reverted"}
             severity = Severity.INFO if calm else Severity.WARNING
             self._notices.post(
                 Notice(severity, item.sentence, item.hint, str(item.task_dir), f"recovered:{item.entry_id}")

@@ -20,11 +20,11 @@ from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.domain.updates import Update
-from ctxviewer.engine.timeline import Timeline
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import SnapshotChange
 
 if TYPE_CHECKING:  # numpy and tiktoken load with these: after the window is shown
+    from ctxviewer.engine.timeline import Timeline
     from ctxviewer.tokens import CachedCounter, MessageCount, TokenSums, TokenTable
 
 _log = logging.getLogger(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,9 +14,11 @@ from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.services.notices import Notice, Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.settings import EXTRA_ROOTS, Settings
-from ctxviewer.sources.discover import Found
 
-LookAround = Callable[[Sequence[Path]], Found]
+if TYPE_CHECKING:  # the sources load with it; at run time jobs load them, off the GUI thread
+    from ctxviewer.sources.discover import Found
+
+LookAround = Callable[[Sequence[Path]], "Found"]
 """`sources.discover.look_around`."""
 OpenPath = Callable[[Path], Sequence[TaskRef]]
 """`sources.registry.open_path`."""
@@ -46,7 +49,7 @@ class Discovery(QObject):
         super().__init__(parent)
         self._runner, self._notices, self._settings = runner, notices, settings
         self._look_around, self._open_path = look_around, open_path
-        self._found = Found((), (), ())
+        self._found: Found | None = None
         self._given: dict[str, tuple[TaskRef, ...]] = {}
         """Paths that were opened by hand in this run, with what they hold."""
         self._tasks: tuple[TaskRef, ...] = ()
@@ -75,7 +78,7 @@ class Discovery(QObject):
     @property
     def roots(self) -> tuple[Path, ...]:
         """Storage roots that exist, with or without tasks: what is worth watching."""
-        roots = {root.path: None for root in self._found.roots}
+        roots = {root.path: None for root in (self._found.roots if self._found is not None else ())}
         roots.update((Path(ref.root), None) for refs in self._given.values() for ref in refs)
         return tuple(roots)
 
@@ -179,7 +182,7 @@ class Discovery(QObject):
         self._notices.post(notice_of(error, key="discovery:given", severity=Severity.WARNING, action="task.open"))
 
     def _merge(self) -> None:
-        known = {str(ref.directory): ref for ref in self._found.tasks}
+        known = {str(ref.directory): ref for ref in (self._found.tasks if self._found is not None else ())}
         for refs in self._given.values():
             for ref in refs:
                 known.setdefault(str(ref.directory), ref)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ctxviewer.domain.errors import CtxError
-from ctxviewer.engine.explain import Explanation, explain
-from ctxviewer.engine.timeline import Timeline
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import Session
+
+if TYPE_CHECKING:  # the engine loads with them; at run time jobs load it, off the GUI thread
+    from ctxviewer.engine.explain import Explanation
+    from ctxviewer.engine.timeline import Timeline
 
 PAUSE_MS = 60
 """Fast steps through requests are explained once, at the end."""
@@ -59,6 +63,8 @@ class Explaining(QObject):
         override = window if window != timeline.snapshot.model.window else None
 
         def work(token: CancelToken) -> tuple[tuple[Timeline, int | None, int | None], Explanation]:
+            from ctxviewer.engine.explain import explain  # noqa: PLC0415 - as above
+
             token.check()
             return wanted, explain(timeline, number, override)
 

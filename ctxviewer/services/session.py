@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -19,9 +19,11 @@ from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
 from ctxviewer.domain.view import TextMode
-from ctxviewer.engine.timeline import Timeline
 from ctxviewer.services.notices import Notice, Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
+
+if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
+    from ctxviewer.engine.timeline import Timeline
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ class Reader(Protocol):
         ...
 
 
-Remake = Callable[[Timeline], Plan]
+Remake = Callable[["Timeline"], Plan]
 """Makes a plan again on a newer timeline of the same task."""
 
 
@@ -330,6 +332,8 @@ class Session(QObject):
         title = f"Reading {name}{size}" if previous is None else ""
 
         def work(token: CancelToken) -> _Reading:
+            from ctxviewer.engine.timeline import Timeline  # noqa: PLC0415 - as above
+
             snapshot = read(ref, previous=previous, generation=generation, window_override=override)
             token.check()
             if snapshot is previous and previous_timeline is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
@@ -17,11 +18,14 @@ from ctxviewer.services.session import Session
 from ctxviewer.services.settings import Settings
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.parts import ElidedLabel
-from ctxviewer.views.panels import Panels
 from ctxviewer.views.progress_strip import ProgressStrip
 from ctxviewer.views.stage import Stage
 from ctxviewer.views.task_list import TaskList
 from ctxviewer.views.toolbar import MainBar
+
+if TYPE_CHECKING:  # they take long to load, and come after the first paint
+    from ctxviewer.views.conversation import ConversationView
+    from ctxviewer.views.panels import Panels
 
 AREAS = {
     "tasks": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -51,12 +55,13 @@ class MainWindow(QMainWindow):
         settings: Settings,
         actions: ActionSet,
         stage: Stage,
-        panels: Panels,
+        task_list: TaskList,
     ) -> None:
         super().__init__()
         self._session, self._settings, self._actions = session, settings, actions
         self._shown = False
-        self.stage, self.panels = stage, panels
+        self.stage, self.task_list = stage, task_list
+        self._panels: Panels | None = None
         self.setObjectName("ctxviewer")
         self.setWindowTitle("ctxviewer")
         self.setAcceptDrops(True)
@@ -86,24 +91,34 @@ class MainWindow(QMainWindow):
         self.statusBar().setSizeGripEnabled(False)
         for action in actions.actions.values():
             self.addAction(action)
-        self._stage_shortcuts = [
-            shortcut
-            for widget in (stage, panels.usage, self.bar.stepper)
-            for shortcut in self._make_stage_shortcuts(widget)
-        ]
+        for widget in (stage, self.bar.stepper):
+            self._make_stage_shortcuts(widget)
         self._set_icons()
         theme.current().changed.connect(self._set_icons)
         self._arrange()
         self._restore_layout()
         self._title_docks()
-        stage.setFocus()
 
     # -- panels -------------------------------------------------------------------------------------------------
 
     @property
-    def task_list(self) -> TaskList:
-        """The list of tasks."""
-        return self.panels.tasks
+    def panels(self) -> Panels:
+        """The panels. RuntimeError before `fill`."""
+        if self._panels is None:
+            raise RuntimeError("the window has not been filled yet")
+        return self._panels
+
+    def fill(self, conversation: ConversationView, panels: Panels) -> None:
+        """Give the window the panes that are slow to load, once, after its first paint."""
+        self._panels = panels
+        self.stage.set_conversation(conversation)
+        for name, dock in self._docks.items():
+            if name != "tasks":
+                blank = dock.widget()
+                dock.setWidget(panels.widget(name))
+                blank.deleteLater()
+        self._make_stage_shortcuts(panels.usage)
+        self.stage.setFocus()
 
     def dock(self, name: str) -> QDockWidget:
         """A panel's frame by its name in AREAS."""
@@ -134,7 +149,7 @@ class MainWindow(QMainWindow):
 
     def focus_pane(self, step: int) -> None:
         """Move the focus to the next pane that is seen, in reading order."""
-        panes: list[QWidget] = [self.panels.tasks, self.stage.conversation]
+        panes: list[QWidget] = [self.task_list, self.stage.conversation]
         panes += [self._docks[name].widget() for name in AREAS if name not in {"tasks", "usage"}]
         panes.append(self.panels.usage)
         seen = [pane for pane in panes if pane.isVisible() and not pane.visibleRegion().isEmpty()]
@@ -200,22 +215,19 @@ class MainWindow(QMainWindow):
         dock = QDockWidget(title, self)
         dock.setObjectName(f"panel-{name}")
         dock.setAccessibleName(title)
-        dock.setWidget(self.panels.widget(name))
+        dock.setWidget(self.task_list if name == "tasks" else _blank(dock))
         dock.visibilityChanged.connect(self._settle_docks)
         dock.topLevelChanged.connect(self._settle_docks)
         dock.dockLocationChanged.connect(self._settle_docks)
         self.addDockWidget(AREAS[name], dock)
         return dock
 
-    def _make_stage_shortcuts(self, widget: QWidget) -> list[QShortcut]:
-        made: list[QShortcut] = []
+    def _make_stage_shortcuts(self, widget: QWidget) -> None:
         for spec in CATALOGUE:
             for key in spec.stage_keys:
                 shortcut = QShortcut(QKeySequence(key), widget)
                 shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
                 shortcut.activated.connect(self._actions[spec.id].trigger)
-                made.append(shortcut)
-        return made
 
     def _arrange(self) -> None:
         for name, area in AREAS.items():
@@ -277,9 +289,9 @@ class MainWindow(QMainWindow):
 
     # -- Qt -----------------------------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         """Tell once, after the first paint."""
-        super().showEvent(event)
+        super().paintEvent(event)
         if not self._shown:
             self._shown = True
             QTimer.singleShot(0, self._tell_shown)
@@ -297,8 +309,9 @@ class MainWindow(QMainWindow):
         """The services are ending: stop clocks, let the panes go of models and of the plot."""
         self._settle_timer.stop()
         self._progress.close_strip()
-        self.panels.usage.release()
-        self.stage.conversation.close()
+        if self._panels is not None:
+            self._panels.usage.release()
+            self.stage.conversation.close()
 
     def changeEvent(self, event: QEvent) -> None:
         """Look at the files again when the user comes back: notifications may have been missed."""
@@ -317,6 +330,14 @@ class MainWindow(QMainWindow):
         if paths:
             event.acceptProposedAction()
             self.paths_dropped.emit(paths)
+
+
+def _blank(parent: QWidget) -> QWidget:
+    """What stands in a panel's place until the first paint is over."""
+    blank = QWidget(parent)
+    blank.setProperty("look", "pane")
+    blank.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    return blank
 
 
 def _within(widget: QWidget, pane: QWidget) -> bool:

@@ -5,20 +5,23 @@ Bars that come and go by themselves lie below the text, so that no line moves un
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.domain.finding import Severity
-from ctxviewer.models.conversation import ConversationModel
 from ctxviewer.models.tasks import one_line
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.session import Session
-from ctxviewer.views.conversation import ConversationView
 from ctxviewer.views.empty import EmptyState
 from ctxviewer.views.find_bar import FindBar
 from ctxviewer.views.notice_bar import NoticeBar
 from ctxviewer.views.plan_bar import PlanBar
+
+if TYPE_CHECKING:  # it loads numpy, and comes after the first paint
+    from ctxviewer.views.conversation import ConversationView
 
 
 class Stage(QWidget):
@@ -28,7 +31,6 @@ class Stage(QWidget):
 
     def __init__(
         self,
-        model: ConversationModel,
         session: Session,
         notices: Notices,
         actions: ActionSet,
@@ -37,13 +39,11 @@ class Stage(QWidget):
         super().__init__(parent)
         self._session = session
         self._offer = ""
-        self.conversation = ConversationView(self)
-        self.conversation.set_model(model)
+        self._conversation: ConversationView | None = None
         self.empty = EmptyState(parent=self)
         self.empty.activated.connect(self._pass_offer)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.conversation)
         self.plan_bar = PlanBar(actions, self)
         self.find_bar = FindBar(actions, self)
         self.notices = NoticeBar(notices, actions, self)
@@ -54,15 +54,28 @@ class Stage(QWidget):
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.notices)
-        self.setFocusProxy(self.conversation)
         for signal in (session.task_changed, session.snapshot_changed, session.task_failed, session.reading_changed):
             signal.connect(self._settle)
         self._settle()
 
     @property
+    def conversation(self) -> ConversationView:
+        """The messages. RuntimeError before `set_conversation`."""
+        if self._conversation is None:
+            raise RuntimeError("the stage has no conversation yet")
+        return self._conversation
+
+    def set_conversation(self, conversation: ConversationView) -> None:
+        """Give the stage its conversation, once; it takes long to load and comes after the first paint."""
+        self._conversation = conversation
+        self._stack.addWidget(conversation)
+        self.setFocusProxy(conversation)
+        self._settle()
+
+    @property
     def shows_conversation(self) -> bool:
         """False while a sentence says why there is nothing to show."""
-        return self._stack.currentWidget() is self.conversation
+        return self._conversation is not None and self._stack.currentWidget() is self._conversation
 
     def _settle(self, _news: object = None) -> None:
         session, snapshot = self._session, self._session.snapshot
@@ -81,8 +94,8 @@ class Stage(QWidget):
             self._say(" ".join(part for part in (sentence, advice) if part), "Read again", "task.reload", "error")
         elif not len(snapshot.messages):
             self._say("This task has no messages yet.", "Read again", "task.reload", "task")
-        else:
-            self._stack.setCurrentWidget(self.conversation)
+        elif self._conversation is not None:
+            self._stack.setCurrentWidget(self._conversation)
 
     def _say(self, sentence: str, action: str = "", offer: str = "", icon: str = "") -> None:
         self._offer = offer

@@ -11,7 +11,6 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-import qtawesome
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPen, QPixmap
@@ -67,6 +66,7 @@ class Theme(QObject):
         self._still: bool | None = None
         self._app: QApplication | None = None
         self._icons: dict[tuple[str, str], QIcon] = {}
+        self._icons_held = False
         self._hatches: dict[bool, QBrush] = {}
         self._mode, self._colors = Mode.LIGHT, load_colors(Mode.LIGHT)
         self._system_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
@@ -119,8 +119,12 @@ class Theme(QObject):
         Ask again after `changed`: an icon keeps the colour it was made with.
         """
         key = (name, color)
+        glyph = GLYPHS[name]
+        if self._icons_held:
+            return _blank_icon(self.px(16))
         if key not in self._icons:
-            glyph = GLYPHS[name]
+            import qtawesome  # noqa: PLC0415 - takes a third of the time to the first paint; see `hold_icons`
+
             self._icons[key] = qtawesome.icon(
                 glyph,
                 color=self._colors[color],
@@ -128,6 +132,16 @@ class Theme(QObject):
                 color_disabled=self._colors["faint"],
             )
         return self._icons[key]
+
+    def hold_icons(self) -> None:
+        """Give out empty icons of the right size for now: the icon library takes long to load."""
+        self._icons_held = True
+
+    def release_icons(self) -> None:
+        """Load the icon library; everybody is told to ask again."""
+        if self._icons_held:
+            self._icons_held = False
+            self.changed.emit()
 
     # -- type and space
 
@@ -300,6 +314,12 @@ def _hatch(color: QColor, pitch: int) -> QBrush:
 def app_icon() -> QIcon:
     """Our own icon, for windows."""
     return QIcon(str(resources.path("icons", "ctxviewer.svg")))
+
+
+def _blank_icon(side: int) -> QIcon:
+    blank = QPixmap(side, side)
+    blank.fill(Qt.GlobalColor.transparent)
+    return QIcon(blank)
 
 
 _theme: Theme | None = None

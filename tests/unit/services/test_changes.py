@@ -65,7 +65,7 @@ class Desk:
 
     def preview(self):
         heard = Heard(self.changes.previewed)
-        plan = plan_truncate(self.session.timeline, "half")
+        plan = replace(plan_truncate(self.session.timeline, "half"), refusal="")
         self.changes.prepare(self.session.snapshot, plan)
         return heard.said[0]
 
