@@ -168,15 +168,18 @@ class Level:
 
 
 def levels(window: float, limit: float) -> tuple[Level, ...]:
-    """The lines for a model window and the limit of the rules, from the top down; none for an unknown window (0)."""
+    """The lines for a model window and the limit of the rules, from the top down; none for an unknown window (0).
+
+    Limit and condense threshold are one line where they are the same.
+    """
     if window <= 0:
         return ()
     condense = float(compaction_threshold(WindowInfo(window, limit), CONDENSE_SHARE))
-    return (
-        Level("window", window, "all that the model can take in"),
-        Level("limit", limit, "from here on the context is managed: optimised, then truncated"),
-        Level("75 %", condense, "from here on newer models are asked to condense"),
-    )
+    top = Level("window", window, "all that the model can take in")
+    managed, asked = "the context is managed: optimised, then truncated", "newer models are asked to condense"
+    if condense >= limit:
+        return (top, Level("limit, 75 %", limit, f"from here on {managed}; {asked}"))
+    return (top, Level("limit", limit, f"from here on {managed}"), Level("75 %", condense, f"from here on {asked}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,7 @@ def make_plan(**changes):
 def test_a_what_if_is_drawn_dashed_and_labelled_estimated(graph, qtbot, light):
     plot = shown(graph, qtbot)
     graph.set_plan(make_plan())
-    assert (50_000, "what-if 50.0k est.") in [(tokens, words) for tokens, words, _ in plot._gutter.labels()]
+    assert (50_000, "what-if 50k est.") in [(tokens, words) for tokens, words, _ in plot._gutter.labels()]
     assert "50,000 tokens estimated" in plot._gutter.toolTip()
     assert "50,000 tokens estimated" in graph.summary()
     image, left = picture(graph), spot(graph, 1.0, 50_000)

@@ -148,5 +148,5 @@ class RequestPane(QWidget):
 
     def _restyle(self) -> None:
         look = theme.current()
-        self._text.document().setDocumentMargin(look.px(10))
+        self._text.document().setDocumentMargin(look.px(12))
         self._refresh(moved=False)

@@ -6,7 +6,8 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from ctxviewer.models.numbers import grouped, short_tokens
+from ctxviewer.engine.words import short
+from ctxviewer.models.numbers import grouped
 from ctxviewer.views import theme
 from ctxviewer.views.usage.items import level_pens
 from ctxviewer.views.usage.scale import spread
@@ -39,11 +40,11 @@ class Gutter(QWidget):
 
     def labels(self) -> list[tuple[float, str, QPen]]:
         """Tokens, words and pen of each label, from the top down. Lines above the upper edge carry an arrow."""
-        found = [(tokens, f"{name} {short_tokens(tokens)}", pen) for name, tokens, pen in level_pens(self._picture)]
+        found = [(tokens, f"{name} {short(tokens)}", pen) for name, tokens, pen in level_pens(self._picture)]
         what_if = self._picture.what_if
         if what_if is not None and what_if.tokens is not None:
             pen = QPen(theme.current().color("accent"), 2, Qt.PenStyle.DashLine)
-            found.append((what_if.tokens, f"what-if {short_tokens(what_if.tokens)} est.", pen))
+            found.append((what_if.tokens, f"what-if {short(what_if.tokens)} est.", pen))
         found = [(t, f"▲ {words}" if t > self._picture.top else words, pen) for t, words, pen in found]
         return sorted(found, key=lambda label: -label[0])
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from ctxviewer.engine.words import short
 from ctxviewer.models.marks import Mark
-from ctxviewer.models.numbers import grouped, short_tokens
+from ctxviewer.models.numbers import grouped
 from ctxviewer.models.usage import SERIES
 from ctxviewer.views import theme
 from ctxviewer.views.usage.bars import swatch
@@ -72,7 +73,7 @@ class Legend(QWidget):
         if not stacks.known[number]:
             return f"{name} · no numbers reported"
         total, window = float(stacks.totals[number]), self._picture.window
-        share = f" · {total / window:.0%} of {short_tokens(window)}" if window > 0 else ""
+        share = f" · {total / window:.0%} of {short(window)}" if window > 0 else ""
         return f"{name} · {grouped(total)} reported{share}"
 
     def paintEvent(self, _event: QPaintEvent) -> None:
