@@ -16,7 +16,7 @@ ifeq ($(HAS_SCREEN),yes)
 	$(BIN)/ctxviewer --demo
 else
 	@mkdir -p build
-	QT_QPA_PLATFORM=offscreen $(BIN)/ctxviewer screenshot --demo -o build/demo.png
+	QT_QPA_PLATFORM=offscreen $(BIN)/ctxviewer screenshot --demo --request 18 --message 1 --size 1440x900 -o build/demo.png
 	@for task in resources/samples/tasks/*; do echo; $(BIN)/ctxviewer report $$task || test $$? = 1; done
 	@echo; echo "The window is drawn in build/demo.png."
 endif
