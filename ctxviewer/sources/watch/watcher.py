@@ -132,6 +132,7 @@ class Watcher:
         """A name in a watched directory came, went or was written. On watchdog's thread."""
         now = time.monotonic()
         with self._wake:
+            before = len(self._due)
             if self._task is not None and self._task.concerns(folder, name):
                 self._mark(EventKind.TASK_TOUCHED, self._task.directory, now)
             for root in self._roots:
@@ -143,7 +144,8 @@ class Watcher:
             if young is not None and name not in young.names:
                 young.names.add(name)
                 self._mark(EventKind.ROOTS_TOUCHED, young.root, now)
-            self._wake.notify()
+            if len(self._due) > before or self._changed:
+                self._wake.notify()  # an event that only moves a time is seen when the worker wakes for the old one
 
     def _mark(self, kind: EventKind, path: Path, now: float) -> None:
         roots = kind is EventKind.ROOTS_TOUCHED
