@@ -329,7 +329,7 @@ def _apply(args: argparse.Namespace, terminal: Terminal) -> int:
     if not change.effects:
         raise RefusedError("There is nothing to write.")
     _consent(args, terminal, change.looks_open, f"Apply: {plan.title}?")
-    outcome = _store().commit(change, consent_open=args.even_if_open)
+    outcome = _store(terminal).commit(change, consent_open=args.even_if_open)
     return _tell(outcome, args, terminal)
 
 
@@ -345,9 +345,11 @@ def _consent(args: argparse.Namespace, terminal: Terminal, looks_open: Sequence[
         raise RefusedError("Not confirmed; nothing was written.", hint="`--yes` applies without asking.")
 
 
-def _store() -> Store:
+def _store(terminal: Terminal) -> Store:
+    """The store, after it has finished or taken back what was interrupted; that is told."""
     store = Store(data_dir())
-    store.recover()
+    for item in store.recover():
+        terminal.err.write(f"ctxviewer: {item.sentence}\n" + (f"  {item.hint}\n" if item.hint else ""))
     return store
 
 
@@ -371,7 +373,7 @@ def _redo(args: argparse.Namespace, terminal: Terminal) -> int:
 def _step_history(args: argparse.Namespace, terminal: Terminal, way: str) -> int:
     snapshot = registry.read(_one(args.path))
     directory = Path(snapshot.task.directory)
-    store = _store()
+    store = _store(terminal)
     entries = store.history(directory)
     able = [entry for entry in entries if (entry.can_undo if way == "undo" else entry.can_redo)]
     if not able:
@@ -386,7 +388,7 @@ def _step_history(args: argparse.Namespace, terminal: Terminal, way: str) -> int
 
 
 def _history(args: argparse.Namespace, terminal: Terminal) -> int:
-    entries = _store().history(Path(_one(args.path).directory))
+    entries = _store(terminal).history(Path(_one(args.path).directory))
     if args.json:
         terminal.json(
             {
