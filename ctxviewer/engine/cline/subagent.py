@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,13 +36,19 @@ def should_compact_subagent(total: JsValue, api: Api, *, auto_condense: bool) ->
     return at_least(total, compaction_threshold(window_info(api), AUTO_CONDENSE_FRACTION if auto_condense else None))
 
 
-def compact(conversation: Messages, deleted: Range | None, history: ContextHistory, now: JsValue) -> Compaction:
-    """One compaction.
+def compact(
+    conversation: Messages,
+    deleted: Range | None,
+    history: ContextHistory,
+    now: JsValue,
+    optimize: Callable[[], Optimization] | None = None,
+) -> Compaction:
+    """One compaction. `optimize`, where given, makes what `optimize_file_reads` would, for callers that know more.
 
     Cline 4.0.10: duplicates are searched from message 2 whatever the range is; the range then grows (always to a
     quarter) unless that saved enough, the new range is empty, or it equals the old one.
     """
-    optimization = optimize_file_reads(conversation, None, history, now)
+    optimization = optimize_file_reads(conversation, None, history, now) if optimize is None else optimize()
     if optimization.changed:
         conversation = sent_messages(conversation, None, optimization.history)
     after = deleted

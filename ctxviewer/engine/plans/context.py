@@ -68,7 +68,7 @@ def truncate_from(state: State, keep: Keep | str) -> Plan:
             tuple((number, None) for number in range(first, fresh.end + 1)),
         )
     ]
-    steps.extend(_repair_steps(state, start.before, steps[-1].after))
+    steps.extend(repair_steps(state, start.before, steps[-1].after))
     if noticed is not state.history:
         steps.append(_notice_step(state, fresh, noticed))
     plan = _finish(state, start, steps, fresh, noticed)
@@ -94,8 +94,8 @@ def optimize_from(state: State) -> Plan:
     if not result.changed:
         words = "No file is in the conversation twice after the deleted range, so there is nothing to replace."
         return _nothing(start, words)
-    steps = _read_steps(state, result)
-    steps.append(Step(optimization_sentence(result), steps[-1].shown, _savings_numbers(result)))
+    steps = read_steps(state, result)
+    steps.append(Step(optimization_sentence(result), steps[-1].shown, savings_numbers(result)))
     plan = _finish(state, start, steps, deleted, result.history)
     files = len({read.path for read in result.replaced})
     return replace(plan, title=f"Optimise reads of {plural(files, 'file')}")
@@ -140,16 +140,16 @@ def decide_from(state: State, window: float | None = None, total: float | None =
         )
     optimization = decision.optimization
     if optimization is not None and optimization.changed:
-        steps.extend(_read_steps(state, optimization))
+        steps.extend(read_steps(state, optimization))
     sentences = decision_sentences(decision, state.until)
     if optimization is not None:
-        steps.append(Step(sentences[0], steps[-1].shown, _savings_numbers(optimization)))
+        steps.append(Step(sentences[0], steps[-1].shown, savings_numbers(optimization)))
     if decision.verdict is Verdict.TRUNCATED and optimization is not None:
         fresh = decision.range_after
         after = state.project(fresh, optimization.history)
         touched = tuple((number, None) for number in after.hidden if number >= resume_index(deleted))
         steps.append(Step(sentences[1], after, {"range": span(fresh)}, touched))
-        steps.extend(_repair_steps(state, start.before, after))
+        steps.extend(repair_steps(state, start.before, after))
         if decision.notice_added and fresh is not None:
             steps.append(_notice_step(state, fresh, decision.history_after))
     return _finish(state, start, steps, decision.range_after, decision.history_after)
@@ -209,7 +209,7 @@ def _notice_step(state: State, deleted: Range, history: ContextHistory) -> Step:
     return Step("The truncation notice is put on message 1.", state.project(deleted, history), {}, ((1, 0),))
 
 
-def _repair_steps(state: State, before: Projection, after: Projection) -> Iterator[Step]:
+def repair_steps(state: State, before: Projection, after: Projection) -> Iterator[Step]:
     """What a new range does to tool calls and results: one step for each message that is mended because of it."""
     repairs = after.repairs if after.repairs_known else _seam(state, after)
     for repair in repairs:
@@ -244,7 +244,7 @@ def _repair_sentence(repair: Repair) -> str:
             return f"The text of message {repair.message} gives way to {plural(results, 'made-up result')}."
 
 
-def _read_steps(state: State, result: Optimization) -> list[Step]:
+def read_steps(state: State, result: Optimization) -> list[Step]:
     """One step per replaced copy; the projection after it holds the updates of the steps so far."""
     timeline, deleted, until = state.timeline, state.deleted_range, state.until
     messages = loaded(state.messages)
@@ -280,7 +280,8 @@ def _read_sentence(messages: Messages, read: ReplacedRead) -> str:
     return sentence if shows else sentence + " It shows nowhere, since that block holds no text of its own."
 
 
-def _savings_numbers(result: Optimization) -> dict[str, float | int | str | None]:
+def savings_numbers(result: Optimization) -> dict[str, float | int | str | None]:
+    """What an optimisation saved, for the numbers of a step."""
     counted = result.characters
     if counted is None:
         return {"saved": 0, "share": 0.0}

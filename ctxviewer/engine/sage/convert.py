@@ -108,6 +108,10 @@ class Converter:
             self._parts[number] = (*self._parts.get(number, ()), *range(before, len(self._messages)))
         return self._messages[before:]
 
+    def origin(self, number: int) -> Origin | None:
+        """Where Sage message `number` comes from; None for the system prompt."""
+        return self._origins[number]
+
     def result(self) -> Converted:
         """What has been converted so far."""
         return Converted(tuple(self._messages), tuple(self._origins), tuple(self._pairs), dict(self._parts))

@@ -17,7 +17,11 @@ from ctxviewer.engine.strategies.cline_last_two import LAST_TWO
 from ctxviewer.engine.strategies.cline_none import NONE
 from ctxviewer.engine.strategies.cline_optimise import OPTIMISE
 from ctxviewer.engine.strategies.cline_quarter import QUARTER
+from ctxviewer.engine.strategies.cline_subagent import SUBAGENT
 from ctxviewer.engine.strategies.facts import Costs, Facts
+from ctxviewer.engine.strategies.sage_compact import AUTO_COMPACT
+from ctxviewer.engine.strategies.sage_prune import PRUNE
+from ctxviewer.engine.strategies.sage_summarize import SUMMARIZE
 
 STRATEGIES: tuple[Strategy, ...] = (
     DECIDE,
@@ -26,6 +30,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     QUARTER,
     LAST_TWO,
     NONE,
+    SUBAGENT,
+    PRUNE,
+    SUMMARIZE,
+    AUTO_COMPACT,
 )
 """In the order in which they are shown."""
 

@@ -7,31 +7,55 @@ messages, and ranges that send the first pair twice, go the rules' own long way 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from typing import Protocol
 
 from ctxviewer.domain.json import Messages
 from ctxviewer.domain.log import Prefix
 from ctxviewer.domain.ranges import Range
+from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, search_again
 from ctxviewer.engine.cline.js import JsValue
 from ctxviewer.engine.cline.notices import with_truncation_notice
 from ctxviewer.engine.cline.optimize import Optimization, optimize_file_reads, optimize_found
 from ctxviewer.engine.cline.prepare import Decision, decide
 from ctxviewer.engine.cline.savings import Characters, count_messages
+from ctxviewer.engine.cline.subagent import Compaction, compact
 from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep, next_range, resume_index
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import WindowInfo
-from ctxviewer.engine.strategies.facts import Facts
+from ctxviewer.engine.strategies.facts import MessageFacts
 
 _NO_UPDATES = ContextHistory()
+
+
+class KnownFacts(Protocol):
+    """What a memory asks about messages: `Facts`, or facts of a conversation that differs from the stored one."""
+
+    @property
+    def messages(self) -> Messages:
+        """All messages, at least as many as the memory was told of."""
+
+    def read(self, until: int) -> None:
+        """The messages before `until` will be asked for."""
+
+    def __getitem__(self, number: int) -> MessageFacts: ...
+
+    def tokens(self, first: int, end: int) -> int:
+        """Tokens from `first` up to, not including, `end`, as stored."""
+
+    def update_tokens(self, update: Update) -> int:
+        """What an update adds to that."""
 
 
 class ClineMemory:
     """The state of Cline's rules over a growing conversation. Nothing is sent away or written."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: KnownFacts, *, searches_all: bool = False) -> None:
+        """`searches_all`: file reads are looked for from message 2 on, whatever the range."""
         self._facts = facts
+        self._searches_all = searches_all
         self.deleted: Range | None = None
         self.history = _NO_UPDATES
         self.until = 0
@@ -39,7 +63,7 @@ class ClineMemory:
         self._odd: list[int] = []
         """Damaged messages, ascending."""
         self._characters = 0
-        """Of what is sent, with the newest update of each block; without damaged messages."""
+        """Of what is searched, with the newest update of each block; without damaged messages."""
         self._differences = 0
         """What the updates in force add to the tokens of what is sent."""
         self._copies = _Copies(facts)
@@ -47,22 +71,30 @@ class ClineMemory:
     @property
     def messages(self) -> Messages:
         """The messages that exist."""
-        return Prefix(self._facts.messages, self.until)
+        messages = self._facts.messages
+        return messages if len(messages) == self.until else Prefix(messages, self.until)
 
     @property
     def resume(self) -> int:
         """First message that is sent after the first pair."""
         return resume_index(self.deleted)
 
+    @property
+    def _start(self) -> int:
+        """First message after the pair that is searched for file reads."""
+        return FIRST_DELETED if self._searches_all else self.resume
+
     def grow(self, until: int) -> None:
         """More messages exist now."""
         self._facts.read(until)
-        for number in range(self.until, until):
-            if number >= self.resume or number < FIRST_DELETED:
-                self._characters += self._facts[number].characters or 0
+        first, self.until = self.until, max(self.until, until)
+        for number in range(first, until):
             if self._facts[number].characters is None:
                 self._odd.append(number)
-        self.until = max(self.until, until)
+            elif number >= self._start or number < FIRST_DELETED:
+                self._characters += self._counted(number, self.history)
+            if number >= self.resume or number < FIRST_DELETED:
+                self._differences += self._difference(number, self.history)
 
     @property
     def tokens(self) -> int:
@@ -106,16 +138,40 @@ class ClineMemory:
         self._take(fresh, with_truncation_notice(self.history, timestamp))
         return fresh
 
+    def compact(self, timestamp: JsValue) -> Compaction:
+        """A subagent's compaction; its range and updates are taken over, the new conversation is not.
+
+        Raises what the rule raises, and is then as before.
+        """
+        compaction = compact(
+            self.messages, self.deleted, self.history, timestamp, lambda: self._optimization(timestamp)
+        )
+        self._take(compaction.deleted, compaction.history)
+        return compaction
+
+    def rewrite(self, numbers: Iterable[int], write: Callable[[], None]) -> None:
+        """`write` changes what these messages hold, facts included; they are counted before and after it."""
+        places = [number for number in numbers if number < FIRST_DELETED or number >= self._start]
+        whole = [number for number in places if self._facts[number].characters is not None]
+        self._characters -= sum(self._counted(number, self.history) for number in whole)
+        self._copies.forget(places)
+        write()
+        whole = [number for number in places if self._facts[number].characters is not None]
+        self._characters += sum(self._counted(number, self.history) for number in whole)
+        damaged = set(self._odd).difference(places)
+        self._odd = sorted(damaged.union(number for number in places if self._facts[number].characters is None))
+
     def _optimization(self, timestamp: JsValue) -> Optimization:
         if self._needs_long_way():
-            return optimize_file_reads(self.messages, self.deleted, self.history, timestamp)
-        found = self._copies.doubled(self.resume, self.until, self.history)
+            deleted = None if self._searches_all else self.deleted
+            return optimize_file_reads(self.messages, deleted, self.history, timestamp)
+        found = self._copies.doubled(self._start, self.until, self.history)
         return optimize_found(found, self.messages, self.history, timestamp, self._count)
 
     def _needs_long_way(self) -> bool:
-        if self.resume < FIRST_DELETED or self.until < FIRST_DELETED:
+        if self._start < FIRST_DELETED or self.until < FIRST_DELETED:
             return True
-        return any(number < FIRST_DELETED or number >= self.resume for number in self._odd)
+        return any(number < FIRST_DELETED or number >= self._start for number in self._odd)
 
     def _count(self, after: ContextHistory, changed: AbstractSet[int]) -> Characters:
         """`count_characters` with new updates on `changed`, from the sum that is known."""
@@ -144,28 +200,36 @@ class ClineMemory:
             self._recount(changed, before)
             self._copies.forget(changed)
         if deleted != self.deleted:
-            old, self.deleted = self.resume, deleted
+            old_start, old, self.deleted = self._start, self.resume, deleted
             for number in range(max(old, FIRST_DELETED), min(self.resume, self.until)):
+                self._differences -= self._difference(number, history)
+            for number in range(max(old_start, FIRST_DELETED), min(self._start, self.until)):
                 if self._facts[number].characters is not None:
                     self._characters -= self._counted(number, history)
-                self._differences -= self._difference(number, history)
             if self.resume < old:
                 self._start_again()
 
     def _recount(self, changed: Iterable[int], before: ContextHistory) -> None:
         for number in changed:
-            if FIRST_DELETED <= number < self.resume or number >= self.until:
+            if number >= self.until:
                 continue
-            if self._facts[number].characters is not None:
+            whole = self._facts[number].characters is not None
+            if whole and (number < FIRST_DELETED or number >= self._start):
                 self._characters += self._counted(number, self.history) - self._counted(number, before)
-            self._differences += self._difference(number, self.history) - self._difference(number, before)
+            if number < FIRST_DELETED or number >= self.resume:
+                self._differences += self._difference(number, self.history) - self._difference(number, before)
 
     def _start_again(self) -> None:
         """Count everything: the range has shrunk."""
-        numbers = [*range(min(FIRST_DELETED, self.until)), *range(max(FIRST_DELETED, self.resume), self.until)]
-        whole = [number for number in numbers if self._facts[number].characters is not None]
-        self._characters = sum(self._counted(number, self.history) for number in whole)
-        self._differences = sum(self._difference(number, self.history) for number in numbers)
+        pair = range(min(FIRST_DELETED, self.until))
+        sent = range(max(FIRST_DELETED, self.resume), self.until)
+        searched = range(max(FIRST_DELETED, self._start), self.until)
+        self._differences = sum(self._difference(number, self.history) for number in (*pair, *sent))
+        self._characters = sum(
+            self._counted(number, self.history)
+            for number in (*pair, *searched)
+            if self._facts[number].characters is not None
+        )
         self._copies = _Copies(self._facts)
 
 
@@ -178,19 +242,21 @@ def _changed(before: ContextHistory, after: ContextHistory) -> list[int]:
 class _Copies:
     """Where the files stand that may be replaced: as `find_reads` finds them, but each message is searched once."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: KnownFacts) -> None:
         self._facts = facts
         self._by_path: dict[str, list[ReadPlace]] = {}
         """By message, ascending; those before the cut are dropped when the path is looked at."""
         self._twice: set[str] = set()
         """Paths that may have several places."""
         self._scanned = FIRST_DELETED
-        self._again: set[int] = set()
-        """Messages that hold new updates."""
+        self._again: dict[int, set[str]] = {}
+        """Messages that have changed since they were searched, with the files that stood in them."""
 
     def forget(self, messages: Iterable[int]) -> None:
-        """These messages hold new updates: they are searched again when it matters."""
-        self._again.update(messages)
+        """These messages hold new updates, or are about to be rewritten: they are searched again when it matters."""
+        for number in messages:
+            if FIRST_DELETED <= number < self._scanned:
+                self._again.setdefault(number, set()).update(place.path for place in self._facts[number].reads)
 
     def doubled(self, start: int, until: int, history: ContextHistory) -> FoundReads:
         """The files with several places from message `start` on, in the order of `find_reads`, and what is mentioned
@@ -229,9 +295,7 @@ class _Copies:
 
     def _search_again(self, history: ContextHistory) -> None:
         for message in sorted(self._again):
-            if not FIRST_DELETED <= message < self._scanned:
-                continue
-            for path in {place.path for place in self._facts[message].reads}:
+            for path in self._again[message]:
                 self._by_path[path] = [place for place in self._by_path.get(path, ()) if place.message != message]
             self._add_again(message, history)
         self._again.clear()

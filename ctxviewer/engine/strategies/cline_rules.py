@@ -61,9 +61,12 @@ def pair_warning(job: Job) -> str:
 class ClineCarried:
     """Rules that act whenever the previous request's total reaches the limit."""
 
-    def __init__(self, job: Job, act: Act) -> None:
-        self._memory = ClineMemory(job.facts)
-        self._window = job.window
+    def __init__(
+        self, job: Job, act: Act, *, memory: ClineMemory | None = None, threshold: float | None = None
+    ) -> None:
+        """`threshold` None = the agent's limit for the window."""
+        self._memory = memory if memory is not None else ClineMemory(job.facts)
+        self._threshold = threshold if threshold is not None else job.window.limit
         self._act = act
         self._stuck = False
         """The limit was reached and nothing could be freed: told once, until something is freed again."""
@@ -73,17 +76,17 @@ class ClineCarried:
         memory = self._memory
         memory.grow(turn.until)
         actions: tuple[Action, ...] = ()
-        if turn.total is not None and at_least(turn.total, self._window.limit):
+        if turn.total is not None and at_least(turn.total, self._threshold):
             actions = tuple(self._act(memory, turn))
             if not actions and not self._stuck:
                 self._stuck = True
                 actions = (self._nothing(turn.total),)
             elif actions:
                 self._stuck = False
-        return Sending(memory.tokens, turn.total, self._window.limit, actions)
+        return Sending(memory.tokens, turn.total, self._threshold, actions)
 
     def _nothing(self, total: float) -> Action:
-        words = f"{grouped(total)} tokens reach the limit of {grouped(self._window.limit)}, but nothing can be freed."
+        words = f"{grouped(total)} tokens reach the limit of {grouped(self._threshold)}, but nothing can be freed."
         return Action(ActionKind.NOTHING, words, deleted_range=self._memory.deleted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol, overload
+from typing import Final, NamedTuple, Protocol, TypeVar, cast, overload
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.json import Json, as_text, is_object
@@ -15,7 +15,10 @@ from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, s
 from ctxviewer.engine.cline.savings import count_messages
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.sage.estimator import DEFAULT_ESTIMATOR, ROLE_TOKENS, json_text
+from ctxviewer.engine.state import State
 from ctxviewer.engine.timeline import Timeline
+
+T = TypeVar("T")
 
 EVERY: Final = 64
 """A check is made each time so many messages were looked at."""
@@ -117,13 +120,14 @@ class Facts:
         self._costs = costs
         self._facts: list[MessageFacts] = []
         self._tokens = [0]
+        self._remembered: tuple[State, object] | None = None
 
     def read(self, until: int, check: Callable[[], None] | None = None) -> None:
         """Read the messages before `until`. `check` is called every 64 messages, here and in the rules that follow."""
         if check is not None:
             self.messages.check = check
         for number in range(len(self._facts), min(until, len(self.messages))):
-            facts = _facts_of(number, self.messages[number], self._costs)
+            facts = facts_of(number, self.messages[number], self._costs)
             self._facts.append(facts)
             self._tokens.append(self._tokens[-1] + facts.tokens)
 
@@ -139,6 +143,13 @@ class Facts:
         if end > len(self._facts):
             self.read(end)
         return self._tokens[min(end, len(self._tokens) - 1)] - self._tokens[min(first, len(self._tokens) - 1)]
+
+    def remembered(self, state: State, make: Callable[[], T]) -> T:
+        """What `make` gives for this state, made once while strategies look at the same one. For one kind of value."""
+        known = self._remembered
+        if known is None or not _same(known[0], state):
+            known = self._remembered = (state, make())
+        return cast("T", known[1])
 
     def text_tokens(self, text: str) -> int:
         """Tokens of any text."""
@@ -161,6 +172,10 @@ class Facts:
                 yield place.path, place
 
 
+def _same(one: State, other: State) -> bool:
+    return one.history is other.history and one.deleted_range == other.deleted_range and one.until == other.until
+
+
 def still_there(place: ReadPlace, update: Update | None) -> bool:
     """Whether a place still holds its file when `update` (None = none) is the newest of its block."""
     if update is None:
@@ -172,7 +187,8 @@ def _never() -> None:
     return None
 
 
-def _facts_of(number: int, value: Json, costs: Costs | None) -> MessageFacts:
+def facts_of(number: int, value: Json, costs: Costs | None = None) -> MessageFacts:
+    """The facts of one message with this number; any JSON value is accepted."""
     fields = value if is_object(value) else {}
     role, content = as_text(fields.get("role")), fields.get("content")
     if isinstance(content, list):
