@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from ctxviewer.domain.plan import Effects, Plan, PlanKind
 from ctxviewer.domain.request import RequestState
@@ -213,6 +213,38 @@ def test_stepping_from_live_starts_at_the_newest(graph, qtbot):
     with qtbot.waitSignal(graph.request_selected) as told:
         qtbot.keyClick(graph, Qt.Key.Key_Left)
     assert told.args == [39]
+
+
+def wheel(graph, delta, modifiers=Qt.KeyboardModifier.NoModifier, *, at=20.5):
+    """Turn the wheel over a position; `delta` is (x, y) in eighths of a degree."""
+    view, point = scene_point(graph, at, 50_000)
+    where = QPointF(point)
+    turned = QWheelEvent(
+        where,
+        view.mapToGlobal(where),
+        QPoint(0, 0),
+        QPoint(*delta),
+        Qt.MouseButton.NoButton,
+        modifiers,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view, turned)
+
+
+def test_the_wheel_zooms_around_the_mouse_and_sideways_it_pans(graph, qtbot):
+    shown(graph, qtbot)
+    wheel(graph, (0, 360))
+    first, last = graph.visible()
+    assert last - first < 39
+    assert (20.5 - first) / (last - first) == pytest.approx(20.5 / 40, abs=0.02)
+    wheel(graph, (-240, 0))
+    assert graph.visible()[0] > first
+    moved = graph.visible()[0]
+    wheel(graph, (0, 240), Qt.KeyboardModifier.ShiftModifier)
+    assert graph.visible()[0] < moved
+    wheel(graph, (0, -1200))
+    assert graph.visible() == (0, 40)
 
 
 def test_zoom_has_bounds(graph, qtbot):

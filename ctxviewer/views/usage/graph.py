@@ -17,7 +17,7 @@ from ctxviewer.models.marks import checkpoint_lane, event_lane
 from ctxviewer.models.usage import EMPTY, levels, request_sentence, stack, summary, what_if
 from ctxviewer.views import theme
 from ctxviewer.views.empty import EmptyState
-from ctxviewer.views.usage.legend import Legend
+from ctxviewer.views.usage.legend import KEYS, Legend
 from ctxviewer.views.usage.state import Picture
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ class UsageGraph(QWidget):
         self._stack.setCurrentWidget(self._empty)
 
     def _describe(self) -> None:
-        self.setAccessibleDescription(self.summary())
+        self.setAccessibleDescription(f"{self.summary()} {KEYS}")
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
 

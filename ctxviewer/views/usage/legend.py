@@ -18,6 +18,7 @@ from ctxviewer.views.usage.lanes import ICONS
 from ctxviewer.views.usage.state import Picture
 
 LEAD = "tokens per request, reported:"
+KEYS = "Click or ← → choose a request, + and − or the wheel zoom, Shift+← → move, 0 shows all."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Legend(QWidget):
     def refresh(self) -> None:
         """The picture changed."""
         everything = [entry.words for entry in self.entries(marks=True)]
-        self.setToolTip(f"{LEAD} {', '.join(everything)}\n{self.readout()}")
+        lines = (f"{LEAD} {', '.join(everything)}", self.readout(), KEYS)
+        self.setToolTip("\n".join(line for line in lines if line))
         self.update()
 
     def entries(self, *, marks: bool) -> list[Entry]:

@@ -240,6 +240,7 @@ class PlotArea(QWidget):
         if event.type() is QEvent.Type.Leave:
             self._hover(None, QPointF())
         elif isinstance(event, QWheelEvent):
+            self._box.updateMatrix()  # pyqtgraph zooms by the matrix of the last painting, which may be older
             delta = event.angleDelta()
             sideways = delta.x() if abs(delta.x()) > abs(delta.y()) else 0
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and not sideways:
