@@ -114,7 +114,7 @@ class Sheet:
     def refresh(self) -> None:
         """Lay out again after `append`, `shorten`, `doubt` or other stretches; what the reader chose to see stays."""
         self._refold()
-        self.settle(self._wish.row, self._wish.element, -self._wish.offset)
+        self._settle_at_wish()
 
     def resize(self, metrics: Metrics, height: int, *, restyled: bool = False) -> None:
         """Another width or height, or with `restyled` another theme or scale. The line at the top edge stays there."""
@@ -158,7 +158,7 @@ class Sheet:
         self.openness.set_folded(stretch, folded)
         self._refold()
         if y is None:
-            self.settle(self._wish.row, self._wish.element, -self._wish.offset)
+            self._settle_at_wish()
         else:
             self.move_to(stretch.first, LEAD, y)
 
@@ -290,6 +290,12 @@ class Sheet:
             found.append(Placed(*at, y, height))
             at = self.before(*at)
         return found, y
+
+    def _settle_at_wish(self) -> None:
+        """Settle where the reader wanted to be, or at the line under which that is folded away."""
+        row, element, offset = self._wish
+        there = bool(len(self.geometry)) and self._shown(row, element) == (row, element)
+        self.settle(row, element, -offset if there else 0)
 
     def move_to(self, row: int, element: int, y: int = 0) -> None:
         """Settle because the reader wants to be there."""
