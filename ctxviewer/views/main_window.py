@@ -246,7 +246,7 @@ class MainWindow(QMainWindow):
         for spec in CATALOGUE:
             if spec.icon and spec.id != "request.live":
                 self._actions[spec.id].setIcon(look.icon(spec.icon))
-        self.setWindowIcon(look.icon("app", "accent"))
+        self.setWindowIcon(theme.app_icon())
 
     def _settle_docks(self, _news: object = None) -> None:
         if not self._settle_timer.isActive():
