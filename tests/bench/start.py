@@ -18,9 +18,14 @@ CHILD = """
 import sys, time
 from pathlib import Path
 from ctxviewer import app
+
+def look(paths):
+    from ctxviewer.sources.discover import Found
+    return Found((), (), ())
+
 sys.setswitchinterval(app.SWITCH_INTERVAL)
 application = app.make_application()
-desk = app.Desk(app.Start(Path(sys.argv[1])), look=lambda paths: app.Found((), (), ()))
+desk = app.Desk(app.Start(Path(sys.argv[1])), look=look)
 desk.window.first_shown.connect(application.quit)
 desk.show()
 application.exec()

@@ -21,6 +21,7 @@ from ctxviewer import app
 from ctxviewer.engine.cline.optimize import optimize_file_reads
 from ctxviewer.engine.cline.updates import EMPTY
 from ctxviewer.sources import registry
+from ctxviewer.sources.discover import Found
 from ctxviewer.views.conversation import ConversationView
 from tests.bench.engine import best_of, raw_index
 from tests.bench.generate import BUILD, BenchTask
@@ -52,7 +53,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         sys.setswitchinterval(app.SWITCH_INTERVAL)
         self.application = app.make_application()
-        self.desk = app.Desk(app.Start(folder), look=lambda _paths: app.Found((), (), ()))
+        self.desk = app.Desk(app.Start(folder), look=lambda _paths: Found((), (), ()))
         self.window = self.desk.window
         self.session = self.desk.session
         self.window.resize(*SIZE)
