@@ -1,27 +1,28 @@
-"""The command line: the same engine as the window, without Qt.
-
-Exit status: 0 done, 1 finding or refusal, 2 unusable arguments, 3 unreadable task.
-"""
+"""Commands that change a task, or say what would change: plan, apply, undo, redo, history."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, NoReturn
 
-from ctxviewer import __version__
-from ctxviewer.domain.errors import CtxError, RefusedError, UnreadableTaskError
-from ctxviewer.domain.finding import Severity
-from ctxviewer.domain.json import Json
+from ctxviewer.cli.arguments import (
+    Commands,
+    Parser,
+    consent_arguments,
+    one,
+    read,
+    task_argument,
+    token_number,
+    window_argument,
+)
+from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
+from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.message import parse_message
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint, CheckpointKind
-from ctxviewer.domain.snapshot import Snapshot, TaskRef
-from ctxviewer.engine.doctor import diagnose
+from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.engine.plans import (
     plan_decide,
     plan_optimize,
@@ -32,94 +33,21 @@ from ctxviewer.engine.plans import (
 )
 from ctxviewer.engine.plans.repair import REPAIRS
 from ctxviewer.engine.timeline import Timeline
-from ctxviewer.engine.words import plural
 from ctxviewer.exports.plan_report import Estimate, FileLine, plan_json, plan_text
-from ctxviewer.exports.report import finding_lines, report, report_text, task_json, tasks_json, tasks_text
-from ctxviewer.exports.values import SCHEMA, finding_json
-from ctxviewer.sources import discover, registry
+from ctxviewer.exports.values import SCHEMA
+from ctxviewer.sources import registry
 from ctxviewer.sources.change import Change
 from ctxviewer.sources.own_data import data_dir
 from ctxviewer.sources.store.store import Store
 from ctxviewer.sources.store.values import Outcome
 from ctxviewer.tokens import TokenTable, count_message, count_updates, encoding_for, load_counter
 
-DONE, FINDING, UNUSABLE, UNREADABLE = range(4)
 COUNT_LIMIT = 32_000_000
 """Histories up to so many bytes get an estimate of tokens in a plan; it takes about a second for 10 MB."""
 
 
-class UsageError(CtxError):
-    """Arguments that cannot be used."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        raise UsageError(message)
-
-
-class Terminal:
-    """Where a command reads and writes. `ask` is False where nobody can answer."""
-
-    def __init__(self, out: IO[str], err: IO[str], source: IO[str]) -> None:
-        self.out, self.err, self.source = out, err, source
-
-    def say(self, text: str) -> None:
-        """Text for people; characters that the terminal cannot show become escapes."""
-        encoding = getattr(self.out, "encoding", None) or "utf-8"
-        self.out.write(text.encode(encoding, "backslashreplace").decode(encoding))
-
-    def json(self, value: Json) -> None:
-        """One JSON value and a line end; lone surrogates become escapes, which is how they stand in files."""
-        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-        self.say(text + "\n")
-
-    def confirm(self, question: str) -> bool:
-        """Ask and wait; anything but y or yes is a no, and so is a source that is no terminal."""
-        if not self.source.isatty():
-            return False
-        self.say(f"{question} [y/N] ")
-        self.out.flush()
-        return self.source.readline().strip().lower() in {"y", "yes"}
-
-
-def main(argv: Sequence[str], terminal: Terminal | None = None) -> int:
-    """Run one command, the exit status as result. Never raises for what a user can cause."""
-    terminal = terminal or Terminal(sys.stdout, sys.stderr, sys.stdin)
-    try:
-        args = _parser().parse_args(argv)
-        run: Callable[[argparse.Namespace, Terminal], int] = args.run
-        return run(args, terminal)
-    except UsageError as err:
-        return _failed(terminal, err, UNUSABLE)
-    except UnreadableTaskError as err:
-        return _failed(terminal, err, UNREADABLE)
-    except CtxError as err:
-        return _failed(terminal, err, FINDING)
-    except BrokenPipeError:
-        return DONE
-
-
-def _failed(terminal: Terminal, err: CtxError, status: int) -> int:
-    place = f" [{err.place}]" if err.place else ""
-    hint = f"\n  {err.hint}" if err.hint else ""
-    terminal.err.write(f"ctxviewer: {err.sentence}{place}{hint}\n")
-    return status
-
-
-def _parser() -> _Parser:
-    parser = _Parser(prog="ctxviewer", description="See exactly what a coding agent's model was sent, and why.")
-    parser.add_argument("--version", action="version", version=f"ctxviewer {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser, metavar="COMMAND")
-    sub = commands.add_parser("report", help="what a task sent, what it did not, and why")
-    _task_argument(sub, many=True)
-    _request_argument(sub)
-    _window_argument(sub)
-    sub.set_defaults(run=_report)
-    sub = commands.add_parser("sent", help="the messages of one request exactly as sent, as JSON")
-    _task_argument(sub)
-    _request_argument(sub)
-    sub.set_defaults(run=_sent)
+def add(commands: Commands) -> None:
+    """Register the commands of this module."""
     for name, run, words in (("plan", _plan, "what an action would do"), ("apply", _apply, "do it, after asking")):
         sub = commands.add_parser(name, help=words)
         _plan_arguments(sub, run, applies=name == "apply")
@@ -128,130 +56,38 @@ def _parser() -> _Parser:
         ("redo", _redo, "apply the undone action again"),
     ):
         sub = commands.add_parser(name, help=words)
-        _task_argument(sub)
-        _consent_arguments(sub)
+        task_argument(sub)
+        consent_arguments(sub)
         sub.set_defaults(run=run)
     sub = commands.add_parser("history", help="what was applied to a task and can be undone")
-    _task_argument(sub)
+    task_argument(sub)
     sub.set_defaults(run=_history)
-    sub = commands.add_parser("doctor", help="what is wrong with the files of a task, or of all tasks found")
-    sub.add_argument(
-        "path", nargs="?", help="task directory, a file in it, or a storage root; default: all that is found"
-    )
-    sub.add_argument("--json", action="store_true", help="stable JSON instead of text")
-    sub.set_defaults(run=_doctor)
-    return parser
-
-
-def _task_argument(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
-    words = "task directory or a file in it" + ("; a storage root lists its tasks" if many else "")
-    parser.add_argument("path", metavar="PATH", help=words)
-    parser.add_argument("--json", action="store_true", help="stable JSON instead of text")
-
-
-def _request_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--request", type=int, metavar="N", help="request number from 1; default: the present state")
-
-
-def _window_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", type=_tokens, metavar="TOKENS", help="context window; 200000 or 200k")
-
-
-def _consent_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--even-if-open", action="store_true", help="also when the agent seems to have the task open")
 
 
 def _plan_arguments(parser: argparse.ArgumentParser, run: object, *, applies: bool) -> None:
-    kinds = parser.add_subparsers(dest="kind", required=True, parser_class=_Parser, metavar="ACTION")
+    kinds = parser.add_subparsers(dest="kind", required=True, parser_class=Parser, metavar="ACTION")
     truncate = kinds.add_parser("truncate", help="let the deleted range grow")
-    _task_argument(truncate)
+    task_argument(truncate)
     truncate.add_argument("--keep", choices=["none", "lastTwo", "half", "quarter"], default="half")
     optimize = kinds.add_parser("optimize", help="replace older copies of files")
-    _task_argument(optimize)
+    task_argument(optimize)
     decide = kinds.add_parser("decide", help="what the agent would do before its next request")
-    _task_argument(decide)
-    _window_argument(decide)
-    decide.add_argument("--total", type=_tokens, metavar="TOKENS", help="instead of the last reported total")
+    task_argument(decide)
+    window_argument(decide)
+    decide.add_argument("--total", type=token_number, metavar="TOKENS", help="instead of the last reported total")
     repair = kinds.add_parser("repair", help="set right what a finding names")
-    _task_argument(repair)
+    task_argument(repair)
     repair.add_argument("--code", required=True, choices=sorted(REPAIRS), help="code of the finding")
     rollback = kinds.add_parser("rollback", help="back to a checkpoint or a message")
-    _task_argument(rollback)
+    task_argument(rollback)
     where = rollback.add_mutually_exclusive_group(required=True)
     where.add_argument("--checkpoint", type=int, metavar="N", help="number from 1, as `report` lists them")
     where.add_argument("--message", type=int, metavar="N", help="the message that stays as the last one, from 0")
     where.add_argument("--ts", type=int, metavar="MS", help="time of an entry of the timeline")
     for sub in (truncate, optimize, decide, repair, rollback):
         if applies:
-            _consent_arguments(sub)
+            consent_arguments(sub)
         sub.set_defaults(run=run)
-
-
-def _tokens(text: str) -> int:
-    factor = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower(), 1)
-    number = float(text[:-1] if factor > 1 else text)
-    if not 1 <= number * factor <= 1e12:
-        raise argparse.ArgumentTypeError(f"{text} is no number of tokens")
-    return int(number * factor)
-
-
-def _find(path: str) -> tuple[TaskRef, ...]:
-    try:
-        return registry.open_path(Path(path))
-    except UnreadableTaskError:
-        raise
-    except CtxError as err:
-        raise UnreadableTaskError(err.sentence, hint=err.hint, place=err.place) from err
-
-
-def _one(path: str) -> TaskRef:
-    tasks = _find(path)
-    if len(tasks) != 1:
-        raise UsageError(
-            f"{path} holds {len(tasks)} tasks; name one of them", hint="`ctxviewer report PATH` lists them"
-        )
-    return tasks[0]
-
-
-def _read(path: str) -> tuple[Snapshot, Timeline]:
-    snapshot = registry.read(_one(path))
-    return snapshot, Timeline(snapshot)
-
-
-def _request_of(timeline: Timeline, args: argparse.Namespace) -> int | None:
-    number: int | None = args.request
-    if number is None:
-        return None
-    count = len(timeline.requests)
-    if not 1 <= number <= count:
-        raise UsageError(f"there is no request {number}; the task has {count}, counted from 1")
-    return number - 1
-
-
-def _report(args: argparse.Namespace, terminal: Terminal) -> int:
-    tasks = _find(args.path)
-    if len(tasks) > 1:
-        if args.json:
-            terminal.json(tasks_json(tasks))
-        else:
-            terminal.say(tasks_text(tasks))
-        return DONE
-    snapshot, timeline = _read(args.path)
-    number = _request_of(timeline, args)
-    if args.json:
-        terminal.json(report(timeline, number, args.window))
-    else:
-        terminal.say(report_text(timeline, number, args.window))
-    return FINDING if any(finding.severity is Severity.ERROR for finding in snapshot.findings) else DONE
-
-
-def _sent(args: argparse.Namespace, terminal: Terminal) -> int:
-    snapshot, timeline = _read(args.path)
-    if not snapshot.has_messages:
-        raise UnreadableTaskError("the API history is missing, so what was sent is not known", place=args.path)
-    terminal.json(timeline.sent(_request_of(timeline, args)))
-    return DONE
 
 
 def _make_plan(timeline: Timeline, args: argparse.Namespace) -> Plan:
@@ -314,14 +150,14 @@ def _estimate(timeline: Timeline, plan: Plan) -> Estimate | None:
 
 
 def _plan(args: argparse.Namespace, terminal: Terminal) -> int:
-    _, timeline = _read(args.path)
+    _, timeline = read(args.path)
     plan = _make_plan(timeline, args)
     _show_plan(timeline, plan, args, terminal)
     return FINDING if plan.refusal else DONE
 
 
 def _apply(args: argparse.Namespace, terminal: Terminal) -> int:
-    _, timeline = _read(args.path)
+    _, timeline = read(args.path)
     plan = _make_plan(timeline, args)
     change = _show_plan(timeline, plan, args, terminal)
     if change is None:
@@ -371,7 +207,7 @@ def _redo(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _step_history(args: argparse.Namespace, terminal: Terminal, way: str) -> int:
-    snapshot = registry.read(_one(args.path))
+    snapshot = registry.read(one(args.path))
     directory = Path(snapshot.task.directory)
     store = _store(terminal)
     entries = store.history(directory)
@@ -388,7 +224,7 @@ def _step_history(args: argparse.Namespace, terminal: Terminal, way: str) -> int
 
 
 def _history(args: argparse.Namespace, terminal: Terminal) -> int:
-    entries = _store(terminal).history(Path(_one(args.path).directory))
+    entries = _store(terminal).history(Path(one(args.path).directory))
     if args.json:
         terminal.json(
             {
@@ -414,36 +250,3 @@ def _history(args: argparse.Namespace, terminal: Terminal) -> int:
     if not entries:
         terminal.say("Nothing was applied to this task with ctxviewer.\n")
     return DONE
-
-
-def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
-    tasks = _find(args.path) if args.path else discover.find_tasks()
-    found: list[Json] = []
-    worst = DONE
-    for task in tasks:
-        try:
-            snapshot = registry.read(task)
-        except CtxError as err:
-            worst = FINDING
-            found.append({"task": task_json(task), "unreadable": err.sentence, "findings": []})
-            if not args.json:
-                terminal.say(f"{task.directory}\n  ERROR   cannot be read: {err.sentence}\n")
-            continue
-        findings = diagnose(Timeline(snapshot))
-        if any(finding.severity is not Severity.INFO for finding in findings):
-            worst = FINDING
-        found.append(
-            {
-                "task": task_json(snapshot.task),
-                "unreadable": "",
-                "findings": [finding_json(finding) for finding in findings],
-            }
-        )
-        if findings and not args.json:
-            lines = "\n".join(finding_lines(findings))
-            terminal.say(f"{task.directory}\n{lines}\n")
-    if args.json:
-        terminal.json({"schema": SCHEMA, "tasks": found})
-    else:
-        terminal.say(f"{plural(len(tasks), 'task')} looked at.\n")
-    return worst

@@ -1,0 +1,47 @@
+"""The command line: the same engine as the window, without Qt. One module a topic; each registers its commands.
+
+Exit status: 0 done, 1 finding or refusal, 2 unusable arguments, 3 unreadable task.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from ctxviewer import __version__
+from ctxviewer.cli import health, look, plans
+from ctxviewer.cli.arguments import Parser
+from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, UsageError, tell_failure
+from ctxviewer.domain.errors import CtxError, UnreadableTaskError
+
+__all__ = ["DONE", "FINDING", "UNREADABLE", "UNUSABLE", "Terminal", "UsageError", "main"]
+
+TOPICS = (look, plans, health)
+"""Modules with `add(commands)`, in the order of the help."""
+
+
+def main(argv: Sequence[str], terminal: Terminal | None = None) -> int:
+    """Run one command, the exit status as result. Never raises for what a user can cause."""
+    terminal = terminal or Terminal(sys.stdout, sys.stderr, sys.stdin)
+    try:
+        args = _parser().parse_args(argv)
+        run: Callable[[argparse.Namespace, Terminal], int] = args.run
+        return run(args, terminal)
+    except UsageError as err:
+        return tell_failure(terminal, err, UNUSABLE)
+    except UnreadableTaskError as err:
+        return tell_failure(terminal, err, UNREADABLE)
+    except CtxError as err:
+        return tell_failure(terminal, err, FINDING)
+    except BrokenPipeError:
+        return DONE
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="ctxviewer", description="See exactly what a coding agent's model was sent, and why.")
+    parser.add_argument("--version", action="version", version=f"ctxviewer {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
+    for topic in TOPICS:
+        topic.add(commands)
+    return parser
