@@ -7,11 +7,11 @@ thousands of requests costs the same as looking at one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ctxviewer.domain.json import Json
+from ctxviewer.domain.json import Json, is_object
 from ctxviewer.domain.log import Prefix
 from ctxviewer.domain.message import Message, parse_message
 from ctxviewer.domain.projection import Projection, Repair, SentBlock
@@ -21,7 +21,7 @@ from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline import pairs_of
 from ctxviewer.engine.cline.moments import Moment, UpdatesByTime, find_moments
-from ctxviewer.engine.cline.project import sent_messages
+from ctxviewer.engine.cline.project import project
 from ctxviewer.engine.cline.sent_blocks import sent_blocks
 from ctxviewer.engine.cline.updates import ContextHistory, HistoryDraft
 from ctxviewer.engine.events import Event, cuts_until, find_events
@@ -181,11 +181,35 @@ class Timeline:
         return self.sent_by(self.projection(number))
 
     def sent_by(self, projection: Projection) -> list[Json]:
-        """The exact message list of a projection."""
+        """The exact message list of a projection, with what a strategy left out or made up."""
         messages = Prefix(self.snapshot.messages, projection.until)
         if projection.first_pair == OLD_RANGE_START:
-            return [*messages[:1], *messages[projection.resume :]]
-        return sent_messages(messages, projection.deleted_range, self.history_at(projection))
+            stored = [*range(min(1, projection.until)), *range(projection.resume, projection.until)]
+            sent = [messages[number] for number in stored]
+        else:
+            found = project(messages, projection.deleted_range, self.history_at(projection))
+            stored, sent = found.stored, found.messages
+        if not (projection.gone or projection.gone_blocks or projection.inserted):
+            return sent
+        return list(self._thinned(projection, zip(stored, sent, strict=True)))
+
+    def _thinned(self, projection: Projection, sent: Iterable[tuple[int, Json]]) -> Iterator[Json]:
+        """What a strategy leaves of the messages, with the ones that it made up."""
+        partly = {message for message, _ in projection.gone_blocks}
+        made = list(projection.inserted)
+        for number, value in sent:
+            while made and made[0].before <= number:
+                row = made.pop(0)
+                yield {"role": row.role, "content": row.text}
+            if number in projection.gone:
+                continue
+            if number in partly and is_object(value):
+                kept = [block.sent.raw for block in self.blocks(projection, number) if block.sent is not None]
+                yield {**value, "content": kept}
+            else:
+                yield value
+        for row in made:
+            yield {"role": row.role, "content": row.text}
 
 
 def history_of(updates: Iterable[Update]) -> ContextHistory:

@@ -17,6 +17,8 @@ from ctxviewer.engine.cline.tool_pairs import call_ids, paired
 
 _HEADER = re.compile(r"\[\w+ for '([^']+)'\] Result:")
 _TAG = re.compile(r'<(?:final_)?file_content path="([^"]*)"')
+PRUNED = "removed by the strategy"
+"""Label of a block that rules of another agent leave out."""
 _Test = Callable[["_Item"], bool]
 
 
@@ -51,6 +53,7 @@ def _as_sent(messages: JsonLog, projection: Projection, message: Message) -> tup
     number = message.index
     items = [_Item(block.raw, block) for block in message.blocks]
     gone: list[_Item] = []
+    removed = projection.gone_blocks
     alone = projection.until <= 1
     after_cut = projection.standing(number) is Standing.SENT and number == projection.resume and projection.hidden
     is_list = isinstance(message.raw, dict) and isinstance(message.raw.get("content"), list)
@@ -67,6 +70,10 @@ def _as_sent(messages: JsonLog, projection: Projection, message: Message) -> tup
         before = messages[projection.first_pair - 1 if after_cut else number - 1]
         items, dropped = _pair(before, items, message, is_list=is_list)
         gone.extend(dropped)
+    items, pruned = _split(items, lambda item: item.stored is None or (number, item.stored.index) not in removed)
+    for item in pruned:
+        item.change, item.label = BlockChange.REMOVED, PRUNED
+    gone.extend(pruned)
     return tuple(_result(position, item) for position, item in enumerate(items)) + tuple(
         SentBlock(BlockChange.REMOVED, None, item.stored, item.update, item.label)
         for item in sorted(gone, key=lambda item: item.stored.index if item.stored else -1)
