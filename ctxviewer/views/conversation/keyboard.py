@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from ctxviewer.views.conversation.places import cursor_at, spot_at, step_character, step_word
-from ctxviewer.views.conversation.rows import LEAD
+from ctxviewer.views.conversation.rows import LEAD, Kind
 from ctxviewer.views.conversation.selection import Extent, Spot, Unit, message_extent
 
 if TYPE_CHECKING:
@@ -195,20 +195,23 @@ def _moved_in_row(view: ConversationView, head: Spot, by: int, *, by_word: bool,
 
 
 def _line_away(view: ConversationView, sheet: Sheet, head: Spot, by: int) -> Spot:
-    """The place one line above or below."""
+    """The place one line of text above or below; captions and headers between are passed over."""
     view.movement.show_spot(head)
     cursor = cursor_at(sheet, head)
     if cursor is None:
         return head
     y = cursor.y + cursor.height + 2 if by > 0 else cursor.y - 2
-    if not 0 <= y < sheet.height:
-        sheet.scroll_by(by * 3 * sheet.metrics.line)
-        view.show_changes()
-        y -= by * 3 * sheet.metrics.line
-    moved = spot_at(sheet, cursor.x, y)
-    for _ in range(8):  # captions and headers stand between texts
+    margin = 4 * sheet.metrics.header
+    if (by > 0 and y + margin > sheet.height) or (by < 0 and y < margin):
+        before = sheet.scroll
+        view.scroll_by(by * margin)
+        y -= sheet.scroll - before
+    placed = sheet.at(round(y))
+    while placed is not None:
+        is_text = placed.element != LEAD and sheet.row_layout(placed.row).elements[placed.element].kind is Kind.TEXT
+        moved = spot_at(sheet, cursor.x, y) if is_text else head
         if (moved > head) if by > 0 else (moved < head):
-            break
-        y += by * sheet.metrics.line
-        moved = spot_at(sheet, cursor.x, y)
-    return moved
+            return moved
+        y = placed.end + 2 if by > 0 else placed.y - 2
+        placed = sheet.at(round(y))
+    return message_extent(head.row).last if by > 0 else message_extent(head.row).first

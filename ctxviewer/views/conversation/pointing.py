@@ -50,8 +50,9 @@ class Pointing(QObject):
         """What lies under the mouse and can be clicked."""
         self._pressed: Hover | None = None
         self._selecting = False
-        self._moved = False
         self._place = QPointF()
+        """Where the mouse is while the button is held."""
+        self._press_place = QPointF()
         self._clicks = 0
         self._clicked_at = 0.0
         self._scroller = QTimer(self)
@@ -82,9 +83,9 @@ class Pointing(QObject):
         """One, two or three clicks at the same place."""
         now = time.monotonic()
         quick = now - self._clicked_at <= QApplication.doubleClickInterval() / 1_000
-        near = (place - self._place).manhattanLength() < QApplication.startDragDistance()
+        near = (place - self._press_place).manhattanLength() < QApplication.startDragDistance()
         self._clicks = self._clicks % 3 + 1 if quick and near else 1
-        self._clicked_at, self._place, self._moved = now, place, False
+        self._clicked_at, self._place, self._press_place = now, place, place
 
     def _begin(self, sheet: Sheet, place: QPointF, *, extend: bool) -> None:
         view, selection = self._view, self._view.selection
@@ -118,13 +119,13 @@ class Pointing(QObject):
             self._show_hover(event.position().toPoint())
             return
         if self._pressed is not None and not self._selecting:
-            far = (event.position() - self._place).manhattanLength() >= QApplication.startDragDistance()
+            far = (event.position() - self._press_place).manhattanLength() >= QApplication.startDragDistance()
             sheet = self._view.sheet
             if far and sheet is not None and self._clicks == 1:
-                start, self._pressed = self._place, None
-                self._begin(sheet, start, extend=False)
+                self._pressed = None
+                self._begin(sheet, self._press_place, extend=False)
         if self._selecting:
-            self._place, self._moved = event.position(), True
+            self._place = event.position()
             self._select_to(event.position())
             inside = 0 <= event.position().y() < self._view.viewport().height()
             if inside:
