@@ -114,11 +114,14 @@ def _pair(before: Json, items: list[_Item], message: Message, *, is_list: bool) 
     mended = paired(ids, [item.value for item in items])
     if mended is None:
         return items, gone
-    unseen = {id(item.value): item for item in items}
+    unseen: dict[int, list[_Item]] = {}
+    for item in items:  # equal values may be one object, and then stand for several blocks
+        unseen.setdefault(id(item.value), []).append(item)
     kinds = {change.kind for change in mended[1]}
     result: list[_Item] = []
     for value in mended[0]:
-        known = unseen.pop(id(value), None)
+        same = unseen.get(id(value))
+        known = same.pop(0) if same else None
         if known is None:
             made = any(value is other.value for other in result)
             label = str(RepairKind.MOVED if made else RepairKind.ADDED)
@@ -126,7 +129,7 @@ def _pair(before: Json, items: list[_Item], message: Message, *, is_list: bool) 
         elif RepairKind.MOVED in kinds and _is_result(value) and known.change is BlockChange.SAME:
             known.change, known.label = BlockChange.MOVED, str(RepairKind.MOVED)
         result.append(known)
-    for item in unseen.values():
+    for item in (item for same in unseen.values() for item in same):
         item.change, item.label = BlockChange.REMOVED, str(RepairKind.DROPPED)
         gone.append(item)
     return result, gone
