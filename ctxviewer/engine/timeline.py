@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from ctxviewer.domain.json import Json, is_object
 from ctxviewer.domain.log import Prefix
@@ -49,6 +50,31 @@ class _Pairs:
         return tuple(repair for group in self.repairs[low:high] for repair in group)
 
 
+class Bounds(NamedTuple):
+    """Messages 0 … first_pair - 1 and resume … until - 1 are sent."""
+
+    first_pair: int
+    start: int
+    """First message behind the deleted range; below `first_pair` where that sends messages twice."""
+    resume: int
+    until: int
+
+    @property
+    def hides(self) -> bool:
+        """True when a stretch between the first pair and `resume` is not sent."""
+        return min(self.resume, self.until) > self.first_pair
+
+
+def bounds_of(deleted: Range | None, until: int) -> Bounds:
+    """What a deleted range leaves of the first `until` messages, by the reference's slicing."""
+    first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
+    start = deleted.end + 1 if deleted is not None else first_pair
+    if start < 0:  # the reference slices from the end
+        start = max(0, until + start)
+    start = min(start, until)
+    return Bounds(first_pair, start, max(first_pair, start), until)
+
+
 class Timeline:
     """The past of one snapshot. Immutable but for the repairs, which `find_repairs` adds once."""
 
@@ -78,16 +104,33 @@ class Timeline:
 
         IndexError for a request that does not exist.
         """
+        in_force = self.updates_at(number)
         if number is None:
-            return self.project(self.snapshot.range_now, self._by_time.all_in_force, len(self.snapshot.messages))
+            return self.project(self.snapshot.range_now, in_force, len(self.snapshot.messages))
+        moment = self.moments[number]
+        return self.project(moment.deleted_range, in_force, moment.until, request=number, doubts=moment.doubts)
+
+    def updates_at(self, number: int | None) -> Mapping[tuple[int, int], Update]:
+        """The update in force of every block at a request, None = now; also for messages that did not exist yet.
+
+        Requests between which nothing changed share one mapping. IndexError for a request that does not exist.
+        """
+        if number is None:
+            return self._by_time.all_in_force
         if not 0 <= number < len(self.moments):
             raise IndexError(f"there is no request {number + 1}; the task has {len(self.moments)}")
-        moment, request = self.moments[number], self.requests[number]
+        request = self.requests[number]
         if request.ui_index < 0:
-            in_force: Mapping[tuple[int, int], Update] = self._by_time.all_in_force
-        else:
-            in_force = self._by_time.at(request.ts, moment.streamed_ts)
-        return self.project(moment.deleted_range, in_force, moment.until, request=number, doubts=moment.doubts)
+            return self._by_time.all_in_force
+        return self._by_time.at(request.ts, self.moments[number].streamed_ts)
+
+    def bounds(self, number: int | None) -> Bounds:
+        """Which messages a request sends, None = now. Much cheaper than its projection. IndexError as there."""
+        stored = len(self.snapshot.messages)
+        if number is None:
+            return bounds_of(self.snapshot.range_now, stored)
+        moment = self.moments[number]
+        return bounds_of(moment.deleted_range, min(moment.until, stored))
 
     def project(
         self,
@@ -102,13 +145,7 @@ class Timeline:
 
         Sizes: `until` is exclusive. Updates for messages at or beyond it are left out.
         """
-        until = min(until, len(self.snapshot.messages))
-        first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
-        start = deleted.end + 1 if deleted is not None else first_pair
-        if start < 0:  # the reference slices from the end
-            start = max(0, until + start)
-        start = min(start, until)
-        resume = max(first_pair, start)
+        first_pair, start, resume, until = bounds_of(deleted, min(until, len(self.snapshot.messages)))
         repeated = tuple(range(start, min(first_pair, until))) if until > 1 else ()
         if repeated:
             twice = ", ".join(str(number) for number in repeated)
