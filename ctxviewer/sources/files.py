@@ -58,9 +58,10 @@ def read_log(path: Path, previous: RawLog | None = None) -> LogContent:
     def read_rest(stream: FileIO) -> bytes:
         nonlocal equal
         equal = _equal_bytes(stream, previous)
-        start = previous.position_behind(previous.items_within(equal))
+        count = previous.items_within(equal)
+        start = previous.position_behind(count)
         size = os.fstat(stream.fileno()).st_size
-        if _too_much(size - start, size):
+        if count == 0 or _too_much(size - start, size):
             start = 0
         stream.seek(start)
         return stream.read()
@@ -68,8 +69,10 @@ def read_log(path: Path, previous: RawLog | None = None) -> LogContent:
     content = _steadily(path, read_rest)
     count = previous.items_within(equal)
     start = previous.position_behind(count)
-    if count == 0 or len(content.data) + start != content.stat.st_size:
+    if len(content.data) == content.stat.st_size:
         return _fresh(content, previous)
+    if count == 0 or len(content.data) + start != content.stat.st_size:
+        return _fresh(read_content(path), previous)
     if previous.behind(count) == content.data:
         return LogContent(previous, content.stat, len(previous))
     spans = _scan_behind(content.data)

@@ -97,6 +97,8 @@ def scan_array(data: bytes | bytearray) -> Spans:
     if bad is None:
         return spans
     item = next((number for number, end in enumerate(spans.ends) if end > bad), None)
+    if item is None:  # in what is cut off or follows the array, which is told already
+        return spans
     reason = f"byte {bad} is not UTF-8 text; it is shown as a replacement character"
     return replace(spans, damage=(*spans.damage, Damage(DamageKind.NOT_UTF8, bad, item, reason)))
 

@@ -11,6 +11,7 @@ from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.cline import layout
 from ctxviewer.sources.cline.checks import count
 from ctxviewer.sources.cline.entries import Read
+from ctxviewer.sources.cline.history import block_count
 from ctxviewer.sources.cline.kinds import KNOWN_ASK, KNOWN_SAY
 from ctxviewer.sources.cline.requests import Oddity
 from ctxviewer.sources.rawjson import decode
@@ -163,7 +164,5 @@ def _dangling(shape: tuple[int, tuple[int, ...]], messages: RawLog) -> Iterator[
     if not 0 <= message < len(messages):
         yield f"message {message}"
         return
-    value = messages[message]
-    content = value.get("content") if isinstance(value, dict) else None
-    have = len(content) if isinstance(content, list) else 0
+    have = block_count(messages, message)
     yield from (f"message {message} block {block}" for block in blocks if not 0 <= block < have)

@@ -153,11 +153,12 @@ def _sound(snapshot: Snapshot, log: JsonLog, name: str) -> RawLog:
         )
     if not isinstance(log, RawLog):
         raise RefusedError(f"{name} is missing, so it cannot be changed.", place=name)
-    if log.damage:
+    lost = next((one for one in log.damage if one.may_be_half_written), None)
+    if lost is not None:
         raise RefusedError(
-            f"{name} is damaged ({log.damage[0].reason}); ctxviewer does not write damaged files.",
+            f"{name} is damaged ({lost.reason}); ctxviewer does not write a file that it cannot read whole.",
             hint="Put a good copy of the file in its place first.",
-            place=f"{name}, byte {log.damage[0].position}",
+            place=f"{name}, byte {lost.position}",
         )
     return log
 

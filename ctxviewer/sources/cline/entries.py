@@ -37,7 +37,7 @@ class Facts(msgspec.Struct):
 
 
 _FACTS = msgspec.json.Decoder(Facts)
-_TYPES = frozenset({"say", "ask"})
+_TYPES = ("say", "ask")
 _NO_MODEL: JsonObject = {}
 _PLAIN = tuple(name for name in Facts.__struct_fields__ if name != "text")
 
@@ -130,7 +130,8 @@ def head_of(text: bytes | memoryview) -> str:
     escape = piece.rfind(b"\\", len(piece) - _LONGEST_ESCAPE)
     if escape >= 0:  # it may be cut: leave it and the backslashes before it out
         piece = piece[:escape].rstrip(b"\\")
-    return as_text(decode(b'"' + piece.decode("utf-8", "ignore").encode() + b'"'))
+    head = as_text(decode(b'"' + piece.decode("utf-8", "ignore").encode() + b'"'))
+    return head[:-1] if "\ud800" <= head[-1:] <= "\udbff" else head
 
 
 def title_of(read: Read) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ _USER = b'{"role":"user",'
 _ASSISTANT = b'{"role":"assistant",'
 _TAIL = 2_000
 """The facts behind the content of an answer fit into so many bytes."""
+_NEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,14 @@ class _Answer(msgspec.Struct):
     ts: Any = None
 
 
+class _Content(msgspec.Struct):
+    content: msgspec.Raw = msgspec.Raw(b"null")
+
+
 _ROLE = msgspec.json.Decoder(_Role)
 _ANSWER = msgspec.json.Decoder(_Answer)
+_CONTENT = msgspec.json.Decoder(_Content)
+_BLOCKS = msgspec.json.Decoder(list[msgspec.Raw])
 _NOTHING = AnswerFacts(Model(), {}, None, 0)
 
 
@@ -100,3 +108,20 @@ def answer_facts(log: RawLog, number: int) -> AnswerFacts:
         float(cost) if isinstance(cost, (int, float)) and not isinstance(cost, bool) else None,
         as_int(ts) or 0,
     )
+
+
+def block_count(log: RawLog, number: int) -> int:
+    """How many blocks a message has; 0 where its content is no list."""
+    try:
+        content = _CONTENT.decode(log.view(number)).content
+        return len(_BLOCKS.decode(content))
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        value = decode(log.view(number))
+        listed = value.get("content") if isinstance(value, dict) else None
+        return len(listed) if isinstance(listed, list) else 0
+
+
+def names_models(log: RawLog, roles: Sequence[str]) -> bool:
+    """True when answers say which model gave them, as since version 3.37. Looks at the newest answers only."""
+    answers = (number for number in range(len(roles) - 1, -1, -1) if roles[number] == "assistant")
+    return any(answer_facts(log, number).model.model_id for number in islice(answers, _NEWEST))

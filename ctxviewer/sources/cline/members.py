@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ctxviewer.domain.errors import BrokenInputError
-from ctxviewer.sources.rawjson import decode, item_end
+from ctxviewer.sources.rawjson import decode, encode, item_end
 
 _BLANK = re.compile(rb"[ \t\r\n]*")
 
@@ -59,18 +59,22 @@ def with_value(raw: bytes, key: str, value: bytes, *, before: Iterable[str] = ()
     own = next((member for member in reversed(known) if member.key == key), None)
     if own is not None:
         return raw[: own.value] + value + raw[own.end :]
-    name = b'"' + key.encode() + b'"'
+    name = encode(key)
     if not known:
         at = raw.index(b"{") + 1
         return raw[:at] + name + b":" + value + raw[at:]
     wanted = tuple(before)
-    following = next((member for member in known if member.key in wanted), None)
-    first = known[0]
-    colon = raw[item_end(raw, first.start) or first.value : first.value]
-    gap = raw[known[0].end : known[1].start] if len(known) > 1 else b","
-    if following is not None:
-        return raw[: following.start] + name + colon + value + gap + raw[following.start :]
-    return raw[: known[-1].end] + gap + name + colon + value + raw[known[-1].end :]
+    place = next((number for number, member in enumerate(known) if member.key in wanted), len(known))
+    near = known[min(place, len(known) - 1)]
+    colon = raw[item_end(raw, near.start) or near.value : near.value]
+    gap = raw[known[place - 1].end : near.start] if 0 < place < len(known) else _last_gap(raw, known)
+    if place < len(known):
+        return raw[: near.start] + name + colon + value + gap + raw[near.start :]
+    return raw[: near.end] + gap + name + colon + value + raw[near.end :]
+
+
+def _last_gap(raw: bytes, known: tuple[Member, ...]) -> bytes:
+    return raw[known[-2].end : known[-1].start] if len(known) > 1 else b","
 
 
 def without(raw: bytes, key: str) -> bytes:

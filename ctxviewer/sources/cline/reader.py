@@ -18,7 +18,7 @@ from ctxviewer.domain.snapshot import FileRole, FileStamp, RangeSource, Snapshot
 from ctxviewer.sources.cline import checks, layout
 from ctxviewer.sources.cline.content_checks import entry_findings, update_findings
 from ctxviewer.sources.cline.entries import Read, entries, read_entries, read_entry, title_of
-from ctxviewer.sources.cline.history import Model, roles_of
+from ctxviewer.sources.cline.history import Model, names_models, roles_of
 from ctxviewer.sources.cline.index import Index, IndexKind, OwnItem, find_item, item_stamp, read_index
 from ctxviewer.sources.cline.model_facts import model_fact
 from ctxviewer.sources.cline.openness import signs_of_life
@@ -94,7 +94,8 @@ class _Reading:
         usages = usages_of(metadata)
         if part.log is None and messages is not None:
             requests = requests_from_answers(messages, roles)
-        requests = settled(requests, messages, usages, index_model)
+        answers = messages if messages is not None and names_models(messages, roles) else None
+        requests = settled(requests, answers, usages, index_model)
 
         raw_range: Json = item.value.get("conversationHistoryDeletedRange") if item else None
         range_now, source = _range_now(item, raw_range, ui)
@@ -166,7 +167,7 @@ class _Reading:
             known, shared = None, 0
         reads = read_entries(part.log, shared)
         ui = (*(known.ui[:shared] if known else ()), *entries(reads))
-        requests, odd = requests_from(reads, known.requests if known else (), shared)
+        requests, odd = requests_from(reads, known.requests if known else (), shared, ui)
         points = points_from(reads, requests, known.checkpoints if known else (), shared)
         return _Timeline(reads, ui, requests, points, odd)
 

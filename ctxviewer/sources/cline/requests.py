@@ -11,6 +11,7 @@ import msgspec
 
 from ctxviewer.domain.json import Json, as_int, as_text
 from ctxviewer.domain.request import Request, RequestState, Usage
+from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.cline.entries import Read, text_of
 from ctxviewer.sources.cline.history import AnswerFacts, Model, answer_facts
 from ctxviewer.sources.rawlog import RawLog
@@ -60,13 +61,12 @@ def usage_of(text: bytes | memoryview) -> tuple[_Payload | None, str]:
 
 
 def requests_from(
-    reads: Iterable[Read], known: Sequence[Request], known_entries: int
+    reads: Iterable[Read], known: Sequence[Request], known_entries: int, ui: Sequence[UiEntry]
 ) -> tuple[tuple[Request, ...], tuple[Oddity, ...]]:
-    """All requests of a timeline. `known` are those of the reading before among the first `known_entries` entries.
-
-    `reads` are the entries behind them. States and models are settled by `settled`.
+    """All requests of a timeline `ui`. `known` are those of the reading before; the first `known_entries` entries are
+    the same now, `reads` are those behind them. States and models are settled by `settled`.
     """
-    requests = [request for request in known if request.ui_index < known_entries]
+    requests = [_unsettled(request, ui) for request in known if 0 <= request.ui_index < known_entries]
     odd: list[Oddity] = []
     for read in reads:
         entry = read.entry
@@ -87,21 +87,30 @@ def settled(
 ) -> tuple[Request, ...]:
     """The requests with what only the whole task tells: only the last one can be running, and each one's model.
 
-    `usages` are the model changes of task_metadata.json as (ms, model), ascending.
+    `messages` are None where answers do not name models. `usages` are the model changes of task_metadata.json as
+    (ms, model), ascending.
     """
     result = []
     for number, request in enumerate(requests):
-        changed, is_last = request, number == len(requests) - 1
-        if request.state is RequestState.RUNNING and not is_last:
+        changed = request
+        if request.state is RequestState.RUNNING and number < len(requests) - 1:
             changed = replace(changed, state=RequestState.FAILED, failure=NOT_ENDED)
-        elif request.failure == NOT_ENDED and is_last:
-            changed = replace(changed, state=RequestState.RUNNING, failure="")
         if not request.model_id:
             model = _model_of(request, messages) or _used_at(request.ts, usages) or index_model
             if model.model_id:
                 changed = replace(changed, model_id=model.model_id, provider_id=model.provider_id)
         result.append(changed)
     return tuple(result)
+
+
+def _unsettled(request: Request, ui: Sequence[UiEntry]) -> Request:
+    """The request as its own entry tells it, without what `settled` concluded from the task of that time."""
+    if request.failure == NOT_ENDED:
+        request = replace(request, state=RequestState.RUNNING, failure="")
+    entry = ui[request.ui_index]
+    if request.model_id != entry.model_id:
+        request = replace(request, model_id=entry.model_id, provider_id=entry.provider_id)
+    return request
 
 
 def requests_from_answers(messages: RawLog, roles: Sequence[str]) -> tuple[Request, ...]:
