@@ -8,7 +8,7 @@ from ctxviewer.domain.json import Json, as_text, is_object
 from ctxviewer.domain.message import Block, BlockKind
 from ctxviewer.domain.projection import BlockChange, SentBlock
 from ctxviewer.domain.view import TextMode
-from ctxviewer.models.difference import Side, line_difference
+from ctxviewer.engine.line_difference import Side, line_difference
 from ctxviewer.models.numbers import byte_size
 from ctxviewer.models.segments import Body, Section, Style
 from ctxviewer.models.visible import one_line

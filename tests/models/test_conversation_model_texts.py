@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ctxviewer.domain.message import parse_message
 from ctxviewer.domain.projection import BlockChange, Cut, Projection, SentBlock
 from ctxviewer.domain.view import TextMode
-from ctxviewer.models import difference as difference_module
+from ctxviewer.engine import line_difference as difference_module
+from ctxviewer.engine.line_difference import Side, line_difference
 from ctxviewer.models.body import NOT_ALIGNED, call_title, heading_of, make_body, preview_of
-from ctxviewer.models.difference import Side, line_difference
 from ctxviewer.models.facts import words_of
 from ctxviewer.models.numbers import byte_size, counted, grouped, short_tokens
 from ctxviewer.models.segments import PIECE, PREVIEW_LINES, Body, Section, Style, join_texts
