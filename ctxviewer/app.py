@@ -92,6 +92,8 @@ class Desk(QObject):
         super().__init__(parent)
         self._start = start
         self._closed = False
+        self.begun = False
+        """True once the window has been painted and filled, and what was asked for is being opened."""
         self.front: WindowFront | None = None
         """Dialogs and movements; None until the window has been filled."""
         self.wiring: Wiring | None = None
@@ -167,6 +169,7 @@ class Desk(QObject):
     def _loaded(self, _nothing: object) -> None:
         self.fill()
         self._open_first()
+        self.begun = True
 
     def fill(self) -> None:
         """Make the panes that are slow to load, and connect everything. Once; after the first paint."""

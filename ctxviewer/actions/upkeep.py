@@ -57,6 +57,7 @@ class Upkeep(QObject):
             changes.history_changed,
             runner.jobs_changed,
             settings.changed,
+            actions.triggered,
         ):
             signal.connect(self._note)
         self.refresh()
@@ -66,15 +67,16 @@ class Upkeep(QObject):
         session, history = self._session, self._changes.history
         snapshot, timeline, plan = session.snapshot, session.timeline, session.plan
         unreadable = ""
-        if snapshot is not None and not snapshot.has_messages:
+        readable = snapshot is not None and snapshot.has_messages and len(snapshot.messages) > 0
+        if snapshot is not None and not readable:
             errors = [finding for finding in snapshot.findings if finding.severity is Severity.ERROR]
-            unreadable = errors[0].sentence if errors else "The task's messages cannot be read."
+            unreadable = errors[0].sentence if errors else "The task has no messages yet."
         elif session.failure is not None:
             unreadable = session.failure.sentence
         return Situation(
             has_task=session.task is not None,
             reading=session.reading,
-            readable=snapshot is not None and snapshot.has_messages,
+            readable=readable,
             unreadable_reason=unreadable,
             requests=session.request_count,
             request=session.request,

@@ -257,18 +257,18 @@ class Changes(QObject):
             )
         )
         self._notices.clear("task:refused")
+        self.committed.emit(outcome)
         self._session.reload()
         self.refresh_history()
-        self.committed.emit(outcome)
 
     def _refuse(self, preview: Preview | None, error: CtxError) -> None:
         self._notices.clear("task:outcome")
         self._notices.post(notice_of(error, key="task:refused"))
         if isinstance(error, RefusedError):
             self._refused_from = preview.snapshot if preview is not None else self._session.snapshot
+        self.refused.emit(Refusal(preview, error))
         self._session.reload()
         self.refresh_history()
-        self.refused.emit(Refusal(preview, error))
 
     def _follow_task(self, _task: object) -> None:
         self._refused_from = None

@@ -19,7 +19,7 @@ SCALE_MIN, SCALE_MAX, SCALE_STEP = 80, 160, 10
 RECENT_LIMIT = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field(Generic[T]):
     """One setting: where it is kept, what it is when nobody set it, and how a stored text becomes a value.
 

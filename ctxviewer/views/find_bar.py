@@ -69,6 +69,11 @@ class FindBar(QWidget):
         return self._field.text()
 
     @property
+    def result(self) -> str:
+        """What the last search found."""
+        return self._count.text()
+
+    @property
     def match_case(self) -> bool:
         """True when upper and lower case are told apart."""
         return self._case.isChecked()

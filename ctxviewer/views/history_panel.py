@@ -125,6 +125,11 @@ class HistoryPanel(QWidget):
         self._stack.setCurrentWidget(self._list if history.entries else self._empty)
         self._follow()
 
+    @property
+    def count(self) -> int:
+        """How many changes are listed."""
+        return self._model.rowCount()
+
     def _chosen(self) -> Entry | None:
         index = self._list.currentIndex()
         entry = index.data(HistoryRole.ENTRY) if index.isValid() else self._model.index(0).data(HistoryRole.ENTRY)

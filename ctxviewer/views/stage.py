@@ -11,7 +11,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
-from ctxviewer.domain.finding import Severity
+from ctxviewer.domain.finding import Finding, Severity
+from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.models.tasks import one_line
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.session import Session
@@ -86,8 +87,8 @@ class Stage(QWidget):
             self._say(words, "Read again", "task.reload", "error")
         elif snapshot is None:
             self._say(f"Reading {one_line(session.task.title, 60) or session.task.task_id}…", icon="task")
-        elif not snapshot.has_messages:
-            errors = [finding for finding in snapshot.findings if finding.severity is Severity.ERROR]
+        elif not snapshot.has_messages or (not len(snapshot.messages) and _errors(snapshot)):
+            errors = _errors(snapshot)
             first = errors[0] if errors else None
             sentence = first.sentence if first is not None else "The messages of this task cannot be read."
             advice = first.advice if first is not None else ""
@@ -105,3 +106,7 @@ class Stage(QWidget):
     def _pass_offer(self) -> None:
         if self._offer:
             self.action_wanted.emit(self._offer)
+
+
+def _errors(snapshot: Snapshot) -> list[Finding]:
+    return [finding for finding in snapshot.findings if finding.severity is Severity.ERROR]

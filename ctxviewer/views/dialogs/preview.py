@@ -58,9 +58,9 @@ class PreviewDialog(QDialog):
         self._body = QVBoxLayout(self._content)
         self._body.setContentsMargins(look.px(20), look.px(16), look.px(20), look.px(16))
         self._body.setSpacing(look.px(14))
-        title = plain_label(plan.title, "title", self._content)
-        title.setFont(look.ui_font(bold=True, size=17))
-        self._body.addWidget(title)
+        self.title_label = plain_label(plan.title, "title", self._content)
+        self.title_label.setFont(look.ui_font(bold=True, size=17))
+        self._body.addWidget(self.title_label)
         self._banners = QVBoxLayout()
         self._banners.setSpacing(look.px(8))
         self._body.addLayout(self._banners)
@@ -158,6 +158,11 @@ class PreviewDialog(QDialog):
     def apply_button(self) -> QPushButton:
         """Apply, or *Preview again* once the task has changed."""
         return self._apply
+
+    @property
+    def keep_button(self) -> QPushButton:
+        """Closes the dialog and keeps the what-if."""
+        return self._keep
 
     @property
     def told(self) -> tuple[str, ...]:

@@ -126,6 +126,10 @@ class RollbackDialog(QDialog):
         self._refilter()
         self._list.setFocus()
 
+    def choose(self, row: int) -> None:
+        """Choose a row of those that pass the filter, as a double click does."""
+        self._accept_index(self._model.index(row))
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Down in the filter goes to the list."""
         pressed = watched is self._filter and event.type() == QEvent.Type.KeyPress
