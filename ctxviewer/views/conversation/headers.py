@@ -187,11 +187,10 @@ def paint_lead(
     hidden = stretch.kind is StretchKind.NOT_SENT
     if hidden:
         brush.hatched(painter, rect, origin)
-        color, icon = "event", "expand" if not folded else "collapse"
     else:
         painter.fillRect(rect, brush.color("surface"))
-        color, icon = "muted", "expand" if not folded else "collapse"
-    words_x = metrics.chip_x + px(20)
+    color, sign = ("event", "hidden") if hidden else ("muted", "later")
+    words_x = metrics.chip_x + px(40)
     room = metrics.width - words_x - metrics.margin - px(8)
     title = brush.short(stretch.title, metrics.bold, room, metrics.bold_font)
     width = metrics.bold.horizontalAdvance(title)
@@ -206,7 +205,9 @@ def paint_lead(
         middle = y + height // 2
         painter.drawLine(QPoint(metrics.margin, middle), QPoint(metrics.chip_x - px(6), middle))
         painter.drawLine(QPoint(end + px(10), middle), QPoint(metrics.width - metrics.margin, middle))
-    brush.icon(painter, icon, color, QRect(metrics.chip_x, y, px(16), height))
+    fold = "collapse" if folded else "expand"  # the icon set says what it looks like, a chevron, not what a click does
+    brush.icon(painter, fold, color, QRect(metrics.chip_x, y, px(16), height))
+    brush.icon(painter, sign, color, QRect(metrics.chip_x + px(19), y, px(15), height))
     _words(
         painter, brush, (metrics.bold_font, metrics.bold), brush.color(color),
         QRect(words_x, y, width + px(2), height), title, hovered,

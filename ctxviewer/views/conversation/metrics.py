@@ -67,7 +67,7 @@ class Metrics:
         self.header = max(px(24), self.ui.height() + px(6))
         self.lead = max(px(28), self.ui.height() + px(10))
         self.caption = max(px(20), self.small.height() + px(4))
-        self.gap, self.foot, self.margin, self.stripe = px(4), px(8), px(12), px(4)
+        self.gap, self.foot, self.margin, self.stripe = px(7), px(5), px(12), px(4)
         self.number = self.ui.horizontalAdvance("8" * max(3, len(str(max(0, self.rows - 1)))))
         self.chip_x = self.margin + self.number + px(10)
         self.chip = px(14) + px(4) + self.ui.horizontalAdvance("assistant") + 2 * px(7)

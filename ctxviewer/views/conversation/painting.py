@@ -166,8 +166,16 @@ class Painting:
         color = self._brush.color("hidden_text") if part.style is Style.REMOVED else self._brush.text(standing)
         painter.setPen(color)
         piece.layout.draw(painter, QPointF(metrics.text_x, placed.y), ranges, QRectF(clip))
+        if element.below and layout.elements[placed.element + 1].kind is Kind.TEXT:
+            self._paint_seam(painter, placed.end - element.below // 2)
         if layout.shows_signs(element.section):
             self._paint_signs(painter, part.style, piece, placed.y, clip)
+
+    def _paint_seam(self, painter: QPainter, y: int) -> None:
+        """Dots between two blocks of which the second has no caption."""
+        metrics = self._sheet.metrics
+        painter.setPen(QPen(self._brush.color("line"), 1, Qt.PenStyle.DotLine))
+        painter.drawLine(metrics.text_x, y - 1, metrics.text_x + metrics.text_width, y - 1)
 
     def _paint_section_ground(
         self, painter: QPainter, part: Section, placed: Placed, layout: RowLayout, *, below: int
@@ -232,7 +240,7 @@ class Painting:
             painter.drawText(QRect(x, y, room, placed.height), _LEFT, words)
             used = metrics.small.horizontalAdvance(words) + brush.px(10)
             x, room = x + used, room - used
-        if part.note and room > brush.px(24):
+        if part.note and layout.shows_notes and room > brush.px(24):
             color = "rewritten" if part.note.startswith("rewritten") else "repaired"
             painter.setPen(brush.color(color))
             words = brush.short(part.note, metrics.small, room, metrics.small_font)
@@ -240,11 +248,18 @@ class Painting:
 
     def _paint_more(self, painter: QPainter, placed: Placed, layout: RowLayout, look: Look) -> None:
         """Show all, or show less."""
+        metrics = self._sheet.metrics
         element, part = layout.elements[placed.element], layout.section(placed.element)
         whole = element.section in layout.expanded
         self._paint_section_ground(painter, part, placed, layout, below=element.below)
         words = "show less" if whole else f"show all · {part.hidden_amount}"
         hovered = look.hover is not None and (look.hover.row, look.hover.element) == (placed.row, placed.element)
+        if element.below and layout.elements[placed.element + 1].kind is Kind.TEXT:
+            self._paint_seam(painter, placed.end - element.below // 2)
+        rest = (part.cuts[1], len(part.text))
+        if not whole and look.selection.within(placed.row, element.section, *rest) is not None:
+            width = metrics.small.horizontalAdvance(words) + self._brush.px(18)
+            painter.fillRect(QRect(metrics.text_x, placed.y, width, metrics.caption), self._brush.selection_fill)
         self._words(painter, placed, words, "accent", icon="up" if whole else "down", underlined=hovered)
 
     def _words(

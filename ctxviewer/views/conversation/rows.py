@@ -65,15 +65,24 @@ class RowLayout:
         sections = self.body.sections if self.body is not None else ()
         return sections[self.elements[element].section]
 
+    @property
+    def shows_notes(self) -> bool:
+        """True if captions must say what happened to their blocks: one alone is named in the header."""
+        sections = self.body.sections if self.body is not None else ()
+        return sum(bool(part.note) and not part.continued for part in sections) > 1
+
     def shows_caption(self, section: int) -> bool:
         """True if the section has a line above it that says more than the header of the row does."""
         sections = self.body.sections if self.body is not None else ()
         part = sections[section]
         if part.continued:
             return False
-        if sum(not other.continued for other in sections) > 1:
-            return bool(part.heading or part.note)
-        return bool(part.heading) and not (part.heading == "tool result" and self.facts.speaker is Speaker.TOOL)
+        if part.note and self.shows_notes:
+            return True
+        alone = sum(not other.continued for other in sections) == 1
+        return bool(part.heading) and not (
+            alone and part.heading == "tool result" and self.facts.speaker is Speaker.TOOL
+        )
 
     def _make(self) -> Iterator[Element]:
         yield Element(Kind.HEADER)
