@@ -15,7 +15,6 @@ from ctxviewer.engine.plans import can_repair, plan_repair
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.sources import registry
 from ctxviewer.sources.store.store import Store
-
 from helpers.working_agent import WorkingAgent
 
 USE = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {}}
@@ -134,7 +133,9 @@ def test_a_range_below_one_becomes_the_empty_one(tmp_path):
 
 def test_updates_for_blocks_that_do_not_exist_go_and_others_stay(tmp_path):
     made = agent(tmp_path)
-    made.updates = json.dumps([[2, [2, [[0, [[5, "text", ["kept"], []]]]]]], [99, [2, [[0, [[6, "text", ["x"], []]]]]]]])
+    made.updates = json.dumps(
+        [[2, [2, [[0, [[5, "text", ["kept"], []]]]]]], [99, [2, [[0, [[6, "text", ["x"], []]]]]]]]
+    )
     timeline = open_task(made)
     plan = plan_repair(timeline, "update-dangling")
     left = [update.message for update in ContextHistory.parse(plan.effects.updates_text).updates()]
