@@ -83,7 +83,7 @@ def test_later_updates_and_those_of_lost_messages_go(agent):
     timeline = opened(agent)
     plan = plan_rollback(timeline, checkpoint(timeline, 3))
     assert [gone.message for gone in plan.removed_updates] == [6]
-    assert [kept for kept in plan.after.updates] == [(2, 0)]
+    assert list(plan.after.updates) == [(2, 0)]
 
 
 def test_the_range_and_the_notice_of_the_moment(agent):
