@@ -6,16 +6,17 @@ then cost as much as the updates in force, whatever the length of the task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ctxviewer.domain.projection import Projection, Repair, RepairKind, Standing
-from ctxviewer.tokens.texts import MessageCount
+from ctxviewer.tokens.texts import BlockCount, MessageCount
 
 _Longs = npt.NDArray[np.int64]
 _NO_UPDATES: Mapping[str, int] = MappingProxyType({})
@@ -38,6 +39,16 @@ class TokenSums:
     """Share of the stored messages that are counted already, 0 to 1; uncounted ones add nothing to the sums."""
     pictures: int = 0
     """Images and documents that are sent; they are in none of the sums."""
+
+
+class SentCount(NamedTuple):
+    """What one stored block counts as sent."""
+
+    tokens: int
+    pictures: int
+
+
+_NOTHING = SentCount(0, 0)
 
 
 class TokenTable:
@@ -113,16 +124,45 @@ class TokenTable:
 
     def message_as_sent(self, number: int, projection: Projection) -> int | None:
         """Tokens of a message as the projection sends it, 0 if it does not; None if it is not counted yet."""
-        stored = self.message(number)
-        if stored is None or projection.standing(number) is not Standing.SENT:
-            return None if stored is None else 0
-        blocks = range(len(self._messages[number] or ()))
-        updates = sum(self._difference(number, block, projection) for block in blocks)
-        repairs = sum(self._repair(repair) for repair in projection.repairs if repair.message == number)
-        return stored + updates + repairs
+        blocks = self.blocks_as_sent(number, projection)
+        return None if blocks is None else sum(block.tokens for block in blocks) + self.made_up(number, projection)
+
+    def blocks_as_sent(self, number: int, projection: Projection) -> tuple[SentCount, ...] | None:
+        """What each stored block of a message counts as the projection sends it, 0 where it is left out.
+
+        None if the message is not counted yet or does not exist. Results that a repair makes up: `made_up`.
+        """
+        blocks = self._messages[number] if 0 <= number < len(self._messages) else None
+        if blocks is None:
+            return None
+        repairs = [repair for repair in projection.repairs if repair.message == number]
+        return self._as_sent(number, blocks, projection, repairs)
+
+    def _as_sent(
+        self, number: int, blocks: MessageCount, projection: Projection, repairs: Sequence[Repair]
+    ) -> tuple[SentCount, ...]:
+        if projection.standing(number) is not Standing.SENT:
+            return (_NOTHING,) * len(blocks)
+        counts = [SentCount(block.tokens, block.pictures) for block in blocks]
+        for block, hit in self._hits(number, blocks, projection, repairs):
+            tokens, pictures = counts[hit]
+            counts[hit] = SentCount(tokens + self._difference(block, blocks[hit], number, projection), pictures)
+        for place in range(len(blocks)):
+            if (number, place) in projection.gone_blocks or any(_takes_out(one, blocks[place]) for one in repairs):
+                counts[place] = _NOTHING
+        return tuple(counts)
+
+    def made_up(self, number: int, projection: Projection) -> int:
+        """Tokens of the results that repairs add to a message; 0 if there are none or it is not sent."""
+        if projection.standing(number) is not Standing.SENT:
+            return 0
+        return _made_up([repair for repair in projection.repairs if repair.message == number])
 
     def sums(self, projection: Projection) -> TokenSums:
-        """Estimated tokens that the projection sends, hides and does not know yet."""
+        """Estimated tokens that the projection sends, hides and does not know yet.
+
+        Messages that a strategy made up count with the texts that `with_updates` has counted.
+        """
         count = len(self)
         until = max(0, min(projection.until, count))
         pair = min(projection.first_pair, until)
@@ -130,17 +170,27 @@ class TokenTable:
         tokens, pictures, known = self._prefixes
         # A range that ends before the first pair sends some of it twice; the difference of prefixes counts it twice.
         sent = int(tokens[pair] + tokens[until] - tokens[resume])
-        for number, block in projection.updates:
-            if number < pair or resume <= number < until:
-                times = 2 if resume <= number < pair else 1
-                sent += times * self._difference(number, block, projection)
-        sent += sum(self._repair(repair) for repair in projection.repairs)
+        images = int(pictures[pair] + pictures[until] - pictures[resume])
+        touched = {place[0] for places in (projection.updates, projection.gone_blocks) for place in places}
+        repairs: dict[int, list[Repair]] = {}
+        for repair in projection.repairs:
+            repairs.setdefault(repair.message, []).append(repair)
+        for number in touched.union(projection.gone, repairs):
+            if not (0 <= number < pair or resume <= number < until):
+                continue
+            stored, mending = self._messages[number] or (), repairs.get(number, [])
+            now = self._as_sent(number, stored, projection, mending)
+            times = 2 if resume <= number < pair else 1
+            change = sum(block.tokens for block in now) - sum(block.tokens for block in stored)
+            sent += times * (change if number in projection.gone else change + _made_up(mending))
+            images += times * (sum(block.pictures for block in now) - sum(block.pictures for block in stored))
+        sent += sum(self._updates.get(row.text, 0) for row in projection.inserted)
         return TokenSums(
             sent=max(0, sent),
             hidden=int(max(0, tokens[resume] - tokens[pair])),
             later=int(tokens[count] - tokens[until]),
             known_share=int(known[count]) / count if count else 1.0,
-            pictures=int(pictures[pair] + pictures[until] - pictures[resume]),
+            pictures=images,
         )
 
     @cached_property
@@ -150,24 +200,36 @@ class TokenTable:
         np.cumsum(self._facts, axis=1, out=sums[:, 1:])
         return sums
 
-    def _difference(self, number: int, block: int, projection: Projection) -> int:
-        """What the update in force on a block adds to the stored count; 0 where it has no effect or is unknown."""
-        update = projection.updates.get((number, block))
-        blocks = self._messages[number] if 0 <= number < len(self._messages) else None
-        if update is None or blocks is None or not 0 <= block < len(blocks) or blocks[block].replaceable < 0:
-            return 0
-        new = self._updates.get(update.text)
-        return 0 if new is None else new - blocks[block].replaceable
+    def _hits(
+        self, number: int, blocks: MessageCount, projection: Projection, repairs: Sequence[Repair]
+    ) -> Iterator[tuple[int, int]]:
+        """Blocks with an update in force, each with the stored number of the block that it hits."""
+        if projection.until <= 1:  # the rules apply no update to a message that is alone
+            return
+        places = range(len(blocks))
+        if number == projection.resume and projection.hidden:  # results go before updates are put in
+            stripped = [one for one in repairs if one.kind is RepairKind.STRIPPED]
+            kept = [place for place in places if not any(_takes_out(one, blocks[place]) for one in stripped)]
+        else:
+            kept = list(places)
+        for block in places:
+            if (number, block) in projection.updates and block < len(kept):
+                yield block, kept[block]
 
-    def _repair(self, repair: Repair) -> int:
-        """What a repair adds to the stored count of its message."""
-        blocks = self._messages[repair.message] if 0 <= repair.message < len(self._messages) else None
-        if blocks is None:
-            return 0
-        if repair.kind is RepairKind.ADDED:
-            return RESULT_MISSING * len(repair.tool_ids)
-        if repair.kind is RepairKind.WORDS_LOST:
-            return -sum(block.tokens for block in blocks)
-        if repair.kind in {RepairKind.STRIPPED, RepairKind.DROPPED}:
-            return -sum(block.tokens for block in blocks if block.tool_id and block.tool_id in repair.tool_ids)
-        return 0
+    def _difference(self, block: int, hit: BlockCount, number: int, projection: Projection) -> int:
+        """What the update on a block adds to the count of the block it hits; 0 if it has no effect or is unknown."""
+        new = self._updates.get(projection.updates[number, block].text)
+        return 0 if new is None or hit.replaceable < 0 else new - hit.replaceable
+
+
+def _made_up(repairs: Sequence[Repair]) -> int:
+    return sum(RESULT_MISSING * len(repair.tool_ids) for repair in repairs if repair.kind is RepairKind.ADDED)
+
+
+def _takes_out(repair: Repair, block: BlockCount) -> bool:
+    """Whether a repair leaves a stored block of its message out."""
+    if repair.kind is RepairKind.WORDS_LOST:
+        return True
+    if repair.kind in {RepairKind.STRIPPED, RepairKind.DROPPED}:
+        return bool(block.tool_id) and block.tool_id in repair.tool_ids
+    return False
