@@ -38,7 +38,7 @@ bench: setup  ## measure against the bars on a generated 123 MB task (a few minu
 	$(BIN)/python -m tests.bench
 
 screenshots: setup  ## draw the pictures of the README
-	scripts/screenshots.sh
+	$(BIN)/python scripts/make_screenshots.py
 
 samples: setup  ## write resources/samples anew
 	$(BIN)/python scripts/make_samples.py

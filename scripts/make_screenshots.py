@@ -1,0 +1,108 @@
+"""Draws the pictures of the README from the sample tasks, off the screen, so that they stay true."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
+
+from ctxviewer import app, resources
+from ctxviewer.domain.view import TextMode
+from ctxviewer.engine.plans import plan_truncate
+from ctxviewer.sources.discover import Found
+from ctxviewer.sources.samples import fresh_samples
+from ctxviewer.views import theme
+
+PROJECT = Path(__file__).resolve().parents[1]
+LOGIN, IMPORTER, VITE = "1770537600000", "1749024000000", "1762430400000"
+SIZE = (1440, 900)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: which sample, where in it, and what else is done before it is taken."""
+
+    name: str
+    task: str
+    request: int | None = None
+    """From 1; None = live."""
+    message: int | None = None
+    prepare: Callable[[app.Desk], None] = lambda _desk: None
+    look: str = "light"
+
+
+def _difference(desk: app.Desk) -> None:
+    desk.session.set_text_mode(TextMode.DIFFERENCE)
+
+
+def _what_if(desk: app.Desk) -> None:
+    remake = partial(plan_truncate, keep="half")
+    desk.session.preview(remake(desk.session.timeline), remake)
+
+
+def _findings(desk: app.Desk) -> None:
+    desk.window.show_panel("findings")
+
+
+PICTURES = (
+    Picture("window", LOGIN, 18, 1),
+    Picture("difference", IMPORTER, 17, 20, _difference),
+    Picture("what-if", LOGIN, None, 34, _what_if),
+    Picture("damage", VITE, None, 12, _findings),
+    Picture("dark", LOGIN, 18, 1, look="dark"),
+)
+
+
+def main() -> None:
+    """Draw all of them into docs/screenshots."""
+    folder = PROJECT / "docs" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    for picture in PICTURES:
+        with tempfile.TemporaryDirectory() as own:
+            draw(picture, Path(own), folder / f"{picture.name}.png")
+        print(f"docs/screenshots/{picture.name}.png")
+
+
+def draw(picture: Picture, own: Path, out: Path) -> None:
+    """Open the sample in a fresh window, go to the place, save the picture."""
+    application = app.make_application()
+    samples = fresh_samples(own)
+    desk = app.Desk(app.Start(own), look=lambda _paths: Found((), (), ()))
+    theme.current().set_choice(theme.Choice(picture.look))
+    desk.window.resize(*SIZE)
+    desk.show()
+    _settle(application, desk)
+    desk.handlers.open_path(samples)
+    _settle(application, desk)
+    desk.handlers.open_path(samples / "tasks" / picture.task)
+    _settle(application, desk)
+    desk.session.select_request(None if picture.request is None else picture.request - 1)
+    desk.session.select_message(picture.message)
+    picture.prepare(desk)
+    _settle(application, desk)
+    if not desk.window.grab().save(str(out), "PNG"):
+        raise SystemExit(f"{out} cannot be written")
+    desk.window.close()
+    desk.close()
+
+
+def _settle(application: app.QApplication, desk: app.Desk, quiet_s: float = 0.7) -> None:
+    """Process events until nothing has been worked on for so long."""
+    since = time.monotonic()
+    while time.monotonic() - since < quiet_s:
+        application.processEvents()
+        if desk.runner.jobs or desk.discovery.searching:
+            since = time.monotonic()
+        time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    if not resources.path("samples").is_dir():
+        raise SystemExit("the samples are missing: run `make samples`")
+    main()
