@@ -28,6 +28,9 @@ def standing_differs(old: Projection, new: Projection, rows: int) -> Iterator[tu
 def texts_differ(old: Projection, new: Projection) -> set[int]:
     """Messages whose text as sent may differ although they stand as before."""
     rows: set[int] = set()
+    if (old.until <= 1) is not (new.until <= 1):
+        # A first request sends its message as it is: nothing is replaced or paired, not even in what comes later.
+        rows.update(range(max(old.stored, new.stored)))
     if old.updates is not new.updates:
         known = old.updates
         for key, update in new.updates.items():
