@@ -16,7 +16,7 @@ ifeq ($(HAS_SCREEN),yes)
 	$(BIN)/ctxviewer --demo
 else
 	@mkdir -p build
-	QT_QPA_PLATFORM=offscreen $(BIN)/ctxviewer screenshot --demo --request 18 --message 1 --size 1440x900 -o build/demo.png
+	QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES=default.warning=false $(BIN)/ctxviewer screenshot --demo --request 18 --message 1 --size 1440x900 -o build/demo.png
 	@for task in resources/samples/tasks/*; do echo; $(BIN)/ctxviewer report $$task || test $$? = 1; done
 	@echo; echo "The window is drawn in build/demo.png."
 endif
@@ -38,7 +38,7 @@ bench: setup  ## measure against the bars on a generated 123 MB task (a few minu
 	$(BIN)/python -m tests.bench
 
 screenshots: setup  ## draw the pictures of the README
-	$(BIN)/python scripts/make_screenshots.py
+	QT_LOGGING_RULES=default.warning=false $(BIN)/python scripts/make_screenshots.py
 
 samples: setup  ## write resources/samples anew
 	$(BIN)/python scripts/make_samples.py

@@ -25,7 +25,8 @@ for task in "$samples"/*; do "$ctxviewer" report "$task" || [ $? = 1 ]; done >re
 grep -q 'Truncated (half): messages 2' report.txt
 "$ctxviewer" report "$samples/1770537600000" --json >report.json
 "$python" -m json.tool report.json >/dev/null
-QT_QPA_PLATFORM=offscreen "$ctxviewer" screenshot --demo -o window.png
+export QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES=default.warning=false
+"$ctxviewer" screenshot --demo -o window.png
 size=$(wc -c <window.png)
 [ "$size" -gt 20000 ] || { echo "the picture of the window is suspiciously small: $size bytes" >&2; exit 1; }
 # The counts must be exact from the wheel alone, with the vocabularies inside it.

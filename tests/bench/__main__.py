@@ -59,7 +59,7 @@ def main() -> int:
 def _run(group: str, args: argparse.Namespace) -> list[Row]:
     size = ["--messages", args.messages, "--requests", args.requests, "--megabytes", args.megabytes]
     command = [sys.executable, "-m", "tests.bench", "--child", group, *map(str, size)]
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {"QT_QPA_PLATFORM": "offscreen", "QT_LOGGING_RULES": "default.warning=false", **os.environ}
     done = subprocess.run(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         return [Row(f"{group}: the measure itself failed", float("inf"), "", 0)]
