@@ -101,6 +101,11 @@ class RawLog(JsonLog):
         data = self._base_view if index < self._base_count else memoryview(self._tail)
         return data[self._starts[index] : self._ends[index]]
 
+    def begins(self, index: int, prefix: bytes) -> bool:
+        """True when the bytes of an item begin with these, without making them."""
+        data = self._base if index < self._base_count else self._tail
+        return data.startswith(prefix, self._starts[index])
+
     def raw(self, index: int) -> bytes:
         """The bytes of item `index` exactly as they stand in the file."""
         return bytes(self.view(range(len(self._starts))[index]))

@@ -66,15 +66,14 @@ def roles_of(log: RawLog) -> tuple[str, ...]:
 
 
 def _roles(log: RawLog) -> Iterable[str]:
+    begins = log.begins
     for number in range(len(log)):
-        raw = log.view(number)
-        head = bytes(raw[: len(_ASSISTANT)])
-        if head.startswith(_USER):
+        if begins(number, _USER):
             yield "user"
-        elif head == _ASSISTANT:
+        elif begins(number, _ASSISTANT):
             yield "assistant"
         else:
-            yield _role(raw)
+            yield _role(log.view(number))
 
 
 def _role(raw: memoryview) -> str:

@@ -19,7 +19,7 @@ from ctxviewer.domain.snapshot import FileRole, FileStamp
 from ctxviewer.sources.cline import layout
 from ctxviewer.sources.files import read_log
 from ctxviewer.sources.fingerprint import digest
-from ctxviewer.sources.rawjson import Damage, DamageKind, decode, scan_array
+from ctxviewer.sources.rawjson import Damage, DamageKind, decode, encode, scan_array
 from ctxviewer.sources.rawlog import RawLog
 from ctxviewer.sources.sqlite_ro import query
 
@@ -82,6 +82,7 @@ class _GlobalState(msgspec.Struct):
 
 _FACTS = msgspec.json.Decoder(Facts)
 _ID = msgspec.json.Decoder(_Id)
+_ID_FIRST = b'{"id":"'
 _STATE = msgspec.json.Decoder(_GlobalState)
 
 
@@ -104,7 +105,7 @@ def read_index(root: Path) -> Index:
 
 def find_item(index: Index, task_id: str) -> OwnItem | None:
     """The entry with this id, None when there is none."""
-    found = [number for number, known in _ids(index.log) if known == task_id]
+    found = list(_places(index.log, task_id))
     if not found:
         return None
     raw = index.log.raw(found[0])
@@ -130,14 +131,24 @@ def facts_of(index: Index) -> Iterator[Facts]:
                 yield Facts(**{name: value.get(name) for name in Facts.__struct_fields__})
 
 
-def _ids(log: RawLog) -> Iterator[tuple[int, str]]:
+def _places(log: RawLog, task_id: str) -> Iterator[int]:
+    """Numbers of the entries with this id. The agent writes the id first, which spares decoding the others."""
+    own = b'{"id":' + encode(task_id)
     for number in range(len(log)):
-        try:
-            found: Json = _ID.decode(log.view(number)).id
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            value = log[number]
-            found = value.get("id") if isinstance(value, dict) else None
-        yield number, as_text(found)
+        if log.begins(number, _ID_FIRST):
+            if log.begins(number, own):
+                yield number
+        elif _id_of(log, number) == task_id:
+            yield number
+
+
+def _id_of(log: RawLog, number: int) -> str:
+    try:
+        found: Json = _ID.decode(log.view(number)).id
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        value = log[number]
+        found = value.get("id") if isinstance(value, dict) else None
+    return as_text(found)
 
 
 def _no_items() -> RawLog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ctxviewer.domain.errors import UnreadableTaskError
@@ -23,20 +23,13 @@ NO_FOLDER = "its folder is missing"
 NO_FILES = "its conversation is missing"
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """What `stat` says about a task folder's two main files; 0 where a file is missing."""
-
-    updated_ms: int
-    readable: bool
-
-
 def list_root(root: Path, host: str = "") -> tuple[TaskRef, ...]:
     """All tasks of a root, newest first: those in the index and those that only have a folder.
 
     Raises UnreadableTaskError when `tasks` cannot be listed for a reason other than that it is not there.
     """
     index = read_index(root)
+    tasks = root / layout.TASKS
     folders = _folders(root)
     refs: list[TaskRef] = []
     seen: set[str] = set()
@@ -44,7 +37,7 @@ def list_root(root: Path, host: str = "") -> tuple[TaskRef, ...]:
         task_id = as_text(facts.id)
         if layout.is_safe_id(task_id) and task_id not in seen:
             seen.add(task_id)
-            refs.append(_listed(root, host, task_id, facts, known=task_id in folders))
+            refs.append(_listed(root, host, tasks / task_id, task_id, facts, known=task_id in folders))
     orphans = [ref for name in folders if name not in seen and (ref := _orphan(root, host, name)) is not None]
     orphans.sort(key=lambda ref: ref.updated_ms, reverse=True)
     refs += [_titled(ref) for ref in orphans[:TITLED_ORPHANS]] + orphans[TITLED_ORPHANS:]
@@ -57,7 +50,7 @@ def ref_for(directory: Path, host: str = "", index: Index | None = None) -> Task
     index = index or read_index(root)
     for facts in facts_of(index):
         if as_text(facts.id) == directory.name:
-            return replace(_listed(root, host, directory.name, facts, known=True), directory=directory)
+            return _listed(root, host, directory, directory.name, facts, known=True)
     ref = _orphan_ref(root, host, directory)
     return _titled(ref)
 
@@ -76,10 +69,12 @@ def _folders(root: Path) -> dict[str, None]:
         ) from error
 
 
-def _listed(root: Path, host: str, task_id: str, facts: Facts, *, known: bool) -> TaskRef:
-    directory = root / layout.TASKS / task_id
-    files = _files(directory) if known else _Files(0, readable=False)
-    problem = "" if files.readable else NO_FILES if known else NO_FOLDER
+def _listed(root: Path, host: str, directory: Path, task_id: str, facts: Facts, *, known: bool) -> TaskRef:
+    updated, problem = as_int(facts.ts) or 0, NO_FOLDER
+    if known:
+        times = _times(str(directory))  # one look is enough where the index has the time
+        newest = next(times, None) if updated else max(times, default=None)
+        updated, problem = updated or newest or 0, NO_FILES if newest is None else ""
     counts = (facts.tokensIn, facts.tokensOut, facts.cacheWrites, facts.cacheReads)
     return TaskRef(
         agent=Agent.CLINE,
@@ -89,7 +84,7 @@ def _listed(root: Path, host: str, task_id: str, facts: Facts, *, known: bool) -
         host=host,
         title=one_line(as_text(facts.task), 200),
         created_ms=_created(task_id),
-        updated_ms=as_int(facts.ts) or files.updated_ms or _created(task_id),
+        updated_ms=updated or _created(task_id),
         size=max(0, as_int(facts.size) or 0),
         in_index=True,
         total_tokens=sum(_number(count) for count in counts),
@@ -112,7 +107,7 @@ def _orphan(root: Path, host: str, name: str) -> TaskRef | None:
 
 
 def _orphan_ref(root: Path, host: str, directory: Path) -> TaskRef:
-    files = _files(directory)
+    newest = max(_times(str(directory)), default=None)
     created = _created(directory.name)
     return TaskRef(
         agent=Agent.CLINE,
@@ -122,27 +117,20 @@ def _orphan_ref(root: Path, host: str, directory: Path) -> TaskRef:
         host=host,
         title="",
         created_ms=created,
-        updated_ms=files.updated_ms or created,
+        updated_ms=newest or created,
         size=0,
         in_index=False,
-        problem="" if files.readable else NO_FILES,
+        problem=NO_FILES if newest is None else "",
     )
 
 
-def _files(directory: Path) -> _Files:
-    times = list(_times(str(directory)))
-    return _Files(max(times, default=0), bool(times))
-
-
 def _times(directory: str) -> Iterator[int]:
-    for name in (layout.UI, layout.API):
+    """When the main files of a task folder were written, in ms: those that are there."""
+    for name in (layout.UI, layout.API, layout.OLD_UI):
         try:
             yield os.stat(f"{directory}{os.sep}{name}").st_mtime_ns // 1_000_000  # noqa: PTH116 - thousands of folders
         except OSError:
             continue
-    old = f"{directory}{os.sep}{layout.OLD_UI}"
-    if os.path.exists(old):  # noqa: PTH110
-        yield os.stat(old).st_mtime_ns // 1_000_000  # noqa: PTH116
 
 
 def _titled(ref: TaskRef) -> TaskRef:
@@ -159,6 +147,7 @@ def _titled(ref: TaskRef) -> TaskRef:
 
 
 def _created(task_id: str) -> int:
+    """The id is the time of creation in ms; 0 for a folder with another name."""
     return int(task_id) if layout.is_task_id(task_id) and len(task_id) <= 15 else 0
 
 

@@ -79,8 +79,9 @@ class _Reading:
 
     def snapshot(self) -> Snapshot:
         names = self._names()
-        api = self._parts.array(FileRole.MESSAGES, layout.API)
-        part = self._parts.array(FileRole.TIMELINE, layout.OLD_UI if _has_only_old_timeline(names) else layout.UI)
+        api_name, timeline_name = self._array_names(names)
+        api = self._parts.array(FileRole.MESSAGES, api_name)
+        part = self._parts.array(FileRole.TIMELINE, timeline_name)
         timeline = self._timeline(part)
         updates = self._parts.text(FileRole.UPDATES, layout.UPDATES)
         metadata_part = self._parts.text(FileRole.METADATA, layout.METADATA)
@@ -102,7 +103,7 @@ class _Reading:
         self._findings += checks.range_findings(range_now, source, raw_range, ui, length)
         self._findings += checks.role_findings(roles)
         self._findings += entry_findings(part.path.name, timeline.reads, ui, timeline.odd, length)
-        if updates.text is not None:
+        if updates.text is not None and not self._updates_are_known(updates.text, api.shared):
             self._findings += update_findings(updates.text, messages)
         self._note_missing(api, part, index, item)
         used = (Model(request.model_id, request.provider_id) for request in reversed(requests))
@@ -159,6 +160,18 @@ class _Reading:
             )
         return names
 
+    def _array_names(self, names: set[str]) -> tuple[str, str]:
+        """Names of the API history and of the timeline. What `claude_messages.json` is shows in its content."""
+        if layout.UI in names or layout.OLD_UI not in names:
+            return layout.API, layout.UI
+        try:
+            head = layout.read_head(self._directory / layout.OLD_UI)
+        except OSError:
+            return layout.API, layout.OLD_UI
+        if layout.API not in names and layout.looks_like_api(head) and not layout.looks_like_ui(head):
+            return layout.OLD_UI, layout.UI
+        return layout.API, layout.OLD_UI
+
     def _timeline(self, part: ArrayPart) -> _Timeline:
         if part.log is None:
             return _Timeline((), (), (), (), ())
@@ -170,6 +183,13 @@ class _Reading:
         requests, odd = requests_from(reads, known.requests if known else (), shared, ui)
         points = points_from(reads, requests, known.checkpoints if known else (), shared)
         return _Timeline(reads, ui, requests, points, odd)
+
+    def _updates_are_known(self, text: str, shared: int) -> bool:
+        """True when the reading before had these updates in order, and all its messages are still there."""
+        known = self._previous
+        if known is None or known.updates_text != text or shared < len(known.messages) or not known.has_messages:
+            return False
+        return not any(one.file == layout.UPDATES for one in known.findings)
 
     def _metadata(self, part: TextPart) -> JsonObject | None:
         if part.text is None:
@@ -272,10 +292,6 @@ def _range_now(item: OwnItem | None, raw: Json, ui: tuple[UiEntry, ...]) -> tupl
     if ui and ui[-1].deleted_range is not None:
         return ui[-1].deleted_range, RangeSource.TIMELINE
     return None, RangeSource.NOWHERE
-
-
-def _has_only_old_timeline(names: set[str]) -> bool:
-    return layout.UI not in names and layout.OLD_UI in names
 
 
 def _is_oldest(ui: Sequence[UiEntry]) -> bool:

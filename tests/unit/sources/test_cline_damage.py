@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -268,6 +269,16 @@ class TestIndex:
         assert snapshot.index_item == healthy.item()
         assert codes(snapshot) == ["index-damaged"]
 
+    @pytest.mark.parametrize(
+        "spelled", ['{"id":"%s","x":1}', '{ "id" : "%s","x":1}', '{"x":1,"id":"%s"}', '{"x":1,"t":"\\ud83d","id":"%s"}']
+    )
+    def test_an_entry_is_found_however_it_is_written(self, healthy, spelled):
+        other = spelled % (healthy.task_id + "0")
+        healthy.index(f"[{other},{spelled % healthy.task_id}, {other}]".encode())
+        snapshot = healthy.read()
+        assert snapshot.index_item["x"] == 1
+        assert codes(snapshot) == []
+
     def test_the_first_of_repeated_entries_counts(self, healthy):
         healthy.index(5, None, healthy.item(size=1), healthy.item(size=2))
         snapshot = healthy.read()
@@ -399,8 +410,6 @@ JSONISH = st.recursive(
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(api=JSONISH, ui=JSONISH, updates=JSONISH, metadata=JSONISH, index=JSONISH)
 def test_whatever_the_files_hold_it_is_read(tmp_path, api, ui, updates, metadata, index):
-    import shutil
-
     root = tmp_path / "any"
     shutil.rmtree(root, ignore_errors=True)
     disk = Disk(root)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from dataclasses import replace
 from typing import ClassVar
 
@@ -203,8 +205,6 @@ class TestIndex:
         assert written(snapshot, set_range=True, deleted_range=snapshot.range_now, totals=Usage(1)) == {}
 
     def test_an_index_in_the_editor_is_never_written(self, tmp_path):
-        import sqlite3
-
         disk = Disk(tmp_path / "globalStorage" / "saoudrizwan.claude-dev")
         disk.api(turns(10))
         database = sqlite3.connect(tmp_path / "globalStorage" / "state.vscdb")
@@ -321,8 +321,6 @@ class TestMembers:
 @given(data=st.data())
 def test_cutting_and_adding_leaves_all_else_identical(tmp_path, data):
     """Write-read identity, over odd JSON in any layout."""
-    import shutil
-
     root = tmp_path / "any"
     shutil.rmtree(root, ignore_errors=True)
     disk = Disk(root)

@@ -87,9 +87,11 @@ def test_a_root_that_is_not_there_has_no_tasks(tmp_path):
 
 def test_a_folder_that_may_not_be_listed_is_told(tmp_path, monkeypatch):
     disk = Disk(tmp_path)
-    monkeypatch.setattr(
-        listing.os, "scandir", lambda path: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
-    )
+
+    def scandir(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(listing.os, "scandir", scandir)
     with pytest.raises(UnreadableTaskError, match="Permission denied") as caught:
         list_root(disk.root)
     assert caught.value.place == str(disk.root / "tasks")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 from ctxviewer.sources.cline.history import Model
@@ -77,8 +79,6 @@ def test_every_row_is_in_order():
 
 def test_no_row_is_hidden_by_one_before_it():
     """A pattern that another one swallows could never count."""
-    from fnmatch import fnmatchcase
-
     rows = [row for row in table() if not row.provider]
     for number, row in enumerate(rows):
         sample = row.match.replace("[[]", "[").replace("[]]", "]")

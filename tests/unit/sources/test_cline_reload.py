@@ -146,6 +146,8 @@ def test_a_chain_of_readings_is_like_fresh_readings(tmp_path, shared_from, data)
                 api = [*api[: data.draw(st.integers(0, len(api)))], *data.draw(st.lists(MESSAGES, max_size=3))]
             disk.api(api)
             disk.ui(ui)
+            touched = data.draw(st.integers(0, 5))
+            disk.updates([[touched, [2, [[0, [[5, "text", ["dup"], []]]]]]]])
             for name in ("api_conversation_history.json", "ui_messages.json"):
                 moment = 1_747_000_000 + generation
                 os.utime(disk.dir / name, (moment, moment))

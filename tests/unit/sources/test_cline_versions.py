@@ -49,6 +49,13 @@ class TestUpTo19:
         disk.ui([say(2, "text", "new"), say(3, "text", "newer")])
         assert len(disk.read().ui) == 2
 
+    def test_the_old_name_may_hold_the_history(self, disk):
+        disk.write("claude_messages.json", turns(4))
+        snapshot = disk.read()
+        assert list(snapshot.messages) == turns(4)
+        assert (snapshot.has_messages, snapshot.has_timeline) == (True, False)
+        assert len(snapshot.requests) == 2
+
     def test_usage_comes_in_an_entry_of_its_own(self, disk):
         finish = json.dumps({"tokensIn": 7, "tokensOut": 3, "cost": 0.25})
         disk.ui(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import shutil
 from pathlib import Path
 
@@ -118,8 +120,6 @@ def test_tasks_of_all_roots_newest_first_with_their_hosts(tmp_path):
     extra = task(tmp_path / "extra", "1747000000002")
     for folder, moment in ((tmp_path / ".cline", 3), (extra.root, 2)):
         for path in folder.rglob("api*.json"):
-            import os
-
             os.utime(path, (1_747_000_000 + moment, 1_747_000_000 + moment))
     found = look_around([extra.root], places=places(tmp_path))
     assert [(ref.task_id, ref.host) for ref in found.tasks] == [
@@ -153,8 +153,6 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_there(tmp_path, monkeypatch
         if root == bad.root:
             raise UnreadableTaskError("no rights", hint="ask", place=str(root))
         return adapter.list_root(root, host)
-
-    import dataclasses
 
     monkeypatch.setattr(registry, "AGENTS", (dataclasses.replace(adapter, list_root=list_root),))
     found = discover.look_around([tmp_path / "gone"], places=places(tmp_path))

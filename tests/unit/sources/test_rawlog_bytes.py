@@ -67,6 +67,7 @@ def test_a_grown_log_is_like_a_fresh_one(shared):
     assert [grown.raw(n) for n in range(4)] == [fresh.raw(n) for n in range(4)]
     assert [grown.head(n) for n in range(5)] == [fresh.head(n) for n in range(5)]
     assert [grown.behind(n) for n in range(5)] == [fresh.behind(n) for n in range(5)]
+    assert [grown.begins(n, b'{"new":') for n in range(4)] == [False, False, True, False]
     assert grown.separator() == fresh.separator()
     assert grown.digest() == fresh.digest()
     assert grown.size == len(new)
