@@ -58,6 +58,8 @@ class ContextHistory:
 
     entries: Mapping[Hashable, MessageUpdates] = field(default_factory=dict)
     """By message number, in stored order (not sorted)."""
+    _in_force: dict[tuple[int, int], Update] | None = field(default=None, init=False, repr=False)
+    """Kept once it was asked for; a history never changes."""
 
     @classmethod
     def parse(cls, text: str | None) -> ContextHistory:

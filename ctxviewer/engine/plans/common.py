@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.json import Messages
 from ctxviewer.domain.log import Prefix
@@ -9,9 +12,22 @@ from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.snapshot import FileRole
 from ctxviewer.domain.updates import Update
+from ctxviewer.engine.cline.optimize import Optimization, optimize_file_reads
 from ctxviewer.engine.cline.savings import count_characters
 from ctxviewer.engine.cline.updates import ContextHistory
+from ctxviewer.engine.state import State
 from ctxviewer.engine.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The two passes over the whole history that plans need. Callers who know more about a task bring quicker ones;
+    results are the same."""
+
+    optimize: Callable[[State], Optimization]
+    """`optimize_file_reads` from a state."""
+    characters: Callable[[State, Projection, ContextHistory], int]
+    """`characters` of the state's messages."""
 
 
 def project_with(timeline: Timeline, deleted: Range | None, history: ContextHistory, until: int) -> Projection:
@@ -31,6 +47,17 @@ def characters(messages: Messages, projection: Projection, history: ContextHisto
     except BrokenInputError:
         return 0
     return int(total) if isinstance(total, (int, float)) and not isinstance(total, bool) and total == total else 0  # noqa: PLR0124 - NaN
+
+
+def _optimize(state: State) -> Optimization:
+    return optimize_file_reads(state.messages, state.deleted_range, state.history, state.timestamp)
+
+
+def _characters(state: State, projection: Projection, history: ContextHistory) -> int:
+    return characters(state.messages, projection, history)
+
+
+PLAIN = Passes(_optimize, _characters)
 
 
 def refusal(timeline: Timeline) -> str:

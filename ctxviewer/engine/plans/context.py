@@ -17,14 +17,14 @@ from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.cline.blocks import role_and_content, with_text
 from ctxviewer.engine.cline.loaded import loaded
 from ctxviewer.engine.cline.notices import with_truncation_notice
-from ctxviewer.engine.cline.optimize import Optimization, ReplacedRead, optimize_file_reads
+from ctxviewer.engine.cline.optimize import Optimization, ReplacedRead
 from ctxviewer.engine.cline.pairs_of import seam_repairs
 from ctxviewer.engine.cline.prepare import Verdict, decide
 from ctxviewer.engine.cline.truncation import Keep, next_range, resume_index
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import window_info
 from ctxviewer.engine.explain import api_of, decision_sentences, limit_words, optimization_sentence
-from ctxviewer.engine.plans.common import characters, new_updates, refusal
+from ctxviewer.engine.plans.common import PLAIN, Passes, new_updates, refusal
 from ctxviewer.engine.state import State, state_at
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.engine.words import grouped, plural, request_name, span
@@ -46,9 +46,10 @@ def plan_truncate(timeline: Timeline, keep: Keep | str, number: int | None = Non
     return truncate_from(state_at(timeline, number), keep)
 
 
-def truncate_from(state: State, keep: Keep | str) -> Plan:
+def truncate_from(state: State, keep: Keep | str, passes: Passes = PLAIN) -> Plan:
     """`plan_truncate` from a state."""
     keep = Keep(keep)
+    state = _decoded_once(state)
     timeline, messages, deleted = state.timeline, state.messages, state.deleted_range
     start = _start(state, PlanKind.TRUNCATE, f"Truncate ({keep})", {"keep": str(keep)})
     if start.refusal and not timeline.snapshot.has_messages:
@@ -71,7 +72,7 @@ def truncate_from(state: State, keep: Keep | str) -> Plan:
     steps.extend(repair_steps(state, start.before, steps[-1].after))
     if noticed is not state.history:
         steps.append(_notice_step(state, fresh, noticed))
-    plan = _finish(state, start, steps, fresh, noticed)
+    plan = _finish(state, start, steps, fresh, noticed, passes)
     return replace(plan, title=f"Truncate to {keep} (messages {Range(first, fresh.end)})")
 
 
@@ -80,15 +81,16 @@ def plan_optimize(timeline: Timeline, number: int | None = None) -> Plan:
     return optimize_from(state_at(timeline, number))
 
 
-def optimize_from(state: State) -> Plan:
+def optimize_from(state: State, passes: Passes = PLAIN) -> Plan:
     """`plan_optimize` from a state."""
+    state = _decoded_once(state)
     timeline = state.timeline
     start = _start(state, PlanKind.OPTIMIZE, "Optimise file reads", {})
     if not timeline.snapshot.has_messages:
         return start
     deleted = state.deleted_range
     try:
-        result = optimize_file_reads(state.messages, deleted, state.history, state.timestamp)
+        result = passes.optimize(state)
     except BrokenInputError as err:
         return _nothing(replace(start, refusal=""), f"The rules fail on this history: {err.sentence}")
     if not result.changed:
@@ -96,7 +98,7 @@ def optimize_from(state: State) -> Plan:
         return _nothing(start, words)
     steps = read_steps(state, result)
     steps.append(Step(optimization_sentence(result), steps[-1].shown, savings_numbers(result)))
-    plan = _finish(state, start, steps, deleted, result.history)
+    plan = _finish(state, start, steps, deleted, result.history, passes)
     files = len({read.path for read in result.replaced})
     return replace(plan, title=f"Optimise reads of {plural(files, 'file')}")
 
@@ -111,8 +113,9 @@ def plan_decide(
     return decide_from(state_at(timeline, number), window, total)
 
 
-def decide_from(state: State, window: float | None = None, total: float | None = None) -> Plan:
+def decide_from(state: State, window: float | None = None, total: float | None = None, passes: Passes = PLAIN) -> Plan:
     """`plan_decide` from a state."""
+    state = _decoded_once(state)
     snapshot = state.timeline.snapshot
     start = _start(state, PlanKind.DECIDE, "What the agent would do now", {"window": window})
     if not snapshot.has_messages:
@@ -126,7 +129,15 @@ def decide_from(state: State, window: float | None = None, total: float | None =
         name = f"{request_name(state.total_request)} reported"
     deleted = state.deleted_range
     try:
-        decision = decide(state.messages, info, deleted, state.history, total=total, timestamp=state.timestamp)
+        decision = decide(
+            state.messages,
+            info,
+            deleted,
+            state.history,
+            total=total,
+            timestamp=state.timestamp,
+            optimize=lambda: passes.optimize(state),
+        )
     except BrokenInputError as err:
         return _nothing(replace(start, refusal=""), f"The rules fail on this history: {err.sentence}")
     over = decision.verdict is not Verdict.WITHIN_LIMIT
@@ -152,7 +163,11 @@ def decide_from(state: State, window: float | None = None, total: float | None =
         steps.extend(repair_steps(state, start.before, after))
         if decision.notice_added and fresh is not None:
             steps.append(_notice_step(state, fresh, decision.history_after))
-    return _finish(state, start, steps, decision.range_after, decision.history_after)
+    return _finish(state, start, steps, decision.range_after, decision.history_after, passes)
+
+
+def _decoded_once(state: State) -> State:
+    return state if state.decoded is not None else replace(state, decoded=loaded(state.timeline.snapshot.messages))
 
 
 def _start(state: State, kind: PlanKind, title: str, settings: dict[str, str | float | None]) -> Plan:
@@ -181,9 +196,10 @@ def _nothing(start: Plan, words: str) -> Plan:
     return replace(start, refusal=start.refusal or words, steps=(Step(words, start.before),))
 
 
-def _finish(state: State, start: Plan, steps: list[Step], deleted: Range | None, history: ContextHistory) -> Plan:
+def _finish(
+    state: State, start: Plan, steps: list[Step], deleted: Range | None, history: ContextHistory, passes: Passes
+) -> Plan:
     timeline = state.timeline
-    messages = loaded(state.messages)
     after = state.project(deleted, history)
     added = new_updates(state.history, history)
     warnings = list(start.warnings)
@@ -199,8 +215,8 @@ def _finish(state: State, start: Plan, steps: list[Step], deleted: Range | None,
             deleted_range=deleted,
         ),
         added_updates=added,
-        characters_before=characters(messages, start.before, state.history),
-        characters_after=characters(messages, after, history),
+        characters_before=passes.characters(state, start.before, state.history),
+        characters_after=passes.characters(state, after, history),
         warnings=tuple(warnings),
     )
 

@@ -13,6 +13,7 @@ from ctxviewer.engine.strategies.cline_rules import (
     SOURCE,
     ClineCarried,
     optimized,
+    passes_of,
     truncated,
     with_pair_warning,
 )
@@ -21,7 +22,7 @@ _LARGEST: Final = 10**12
 
 
 def _make(job: Job) -> Plan:
-    return with_pair_warning(job, decide_from(job.state, job.window.window, job.number("total")))
+    return with_pair_warning(job, decide_from(job.state, job.window.window, job.number("total"), passes_of(job)))
 
 
 def _start(job: Job) -> ClineCarried:

@@ -25,7 +25,7 @@ from ctxviewer.engine.cline.subagent import Compaction, compact
 from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep, next_range, resume_index
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import WindowInfo
-from ctxviewer.engine.strategies.facts import MessageFacts
+from ctxviewer.engine.strategies.facts import FilesIn, MessageFacts
 
 _NO_UPDATES = ContextHistory()
 
@@ -41,6 +41,12 @@ class KnownFacts(Protocol):
         """The messages before `until` will be asked for."""
 
     def __getitem__(self, number: int) -> MessageFacts: ...
+
+    def files(self, number: int) -> FilesIn:
+        """The files in one message."""
+
+    def characters(self, number: int) -> int | None:
+        """Characters of one message, None where it is damaged."""
 
     def tokens(self, first: int, end: int) -> int:
         """Tokens from `first` up to, not including, `end`, as stored."""
@@ -61,12 +67,28 @@ class ClineMemory:
         self.until = 0
         """Messages 0 … until - 1 exist."""
         self._odd: list[int] = []
-        """Damaged messages, ascending."""
+        """Damaged messages among those that are or were searched, ascending."""
         self._characters = 0
         """Of what is searched, with the newest update of each block; without damaged messages."""
         self._differences = 0
         """What the updates in force add to the tokens of what is sent."""
         self._copies = _Copies(facts)
+
+    @classmethod
+    def at(
+        cls,
+        facts: KnownFacts,
+        deleted: Range | None,
+        history: ContextHistory,
+        until: int,
+        *,
+        searches_all: bool = False,
+    ) -> ClineMemory:
+        """The memory of a task that was managed before: its range, its updates, `until` messages."""
+        memory = cls(facts, searches_all=searches_all)
+        memory.deleted, memory.history = deleted, history
+        memory.grow(until)
+        return memory
 
     @property
     def messages(self) -> Messages:
@@ -89,10 +111,11 @@ class ClineMemory:
         self._facts.read(until)
         first, self.until = self.until, max(self.until, until)
         for number in range(first, until):
-            if self._facts[number].characters is None:
-                self._odd.append(number)
-            elif number >= self._start or number < FIRST_DELETED:
-                self._characters += self._counted(number, self.history)
+            if number >= self._start or number < FIRST_DELETED:
+                if self._facts.characters(number) is None:
+                    self._odd.append(number)
+                else:
+                    self._characters += self._counted(number, self.history)
             if number >= self.resume or number < FIRST_DELETED:
                 self._differences += self._difference(number, self.history)
 
@@ -130,6 +153,23 @@ class ClineMemory:
         self._take(self.deleted, result.history)
         return result
 
+    def optimized(self, timestamp: JsValue) -> Optimization:
+        """What `optimize` would make, not taken over."""
+        return self._optimization(timestamp)
+
+    def characters_with(self, deleted: Range | None, history: ContextHistory) -> int | None:
+        """Characters of what is sent with a range that is not shorter and other updates; None where only the rule can
+        tell."""
+        resume = resume_index(deleted)
+        if self._searches_all or resume < self.resume or self._needs_long_way():
+            return None
+        total = self._characters
+        total -= sum(self._counted(number, self.history) for number in range(self.resume, min(resume, self.until)))
+        for number in _changed(self.history, history):
+            if number < self.until and (number < FIRST_DELETED or number >= resume):
+                total += self._counted(number, history) - self._counted(number, self.history)
+        return total
+
     def truncate(self, keep: Keep, timestamp: JsValue) -> Range | None:
         """A cut with its notice, taken over; None when it would leave out nothing more."""
         fresh = next_range(self.messages, self.deleted, keep)
@@ -152,14 +192,14 @@ class ClineMemory:
     def rewrite(self, numbers: Iterable[int], write: Callable[[], None]) -> None:
         """`write` changes what these messages hold, facts included; they are counted before and after it."""
         places = [number for number in numbers if number < FIRST_DELETED or number >= self._start]
-        whole = [number for number in places if self._facts[number].characters is not None]
+        whole = [number for number in places if self._facts.characters(number) is not None]
         self._characters -= sum(self._counted(number, self.history) for number in whole)
         self._copies.forget(places)
         write()
-        whole = [number for number in places if self._facts[number].characters is not None]
+        whole = [number for number in places if self._facts.characters(number) is not None]
         self._characters += sum(self._counted(number, self.history) for number in whole)
         damaged = set(self._odd).difference(places)
-        self._odd = sorted(damaged.union(number for number in places if self._facts[number].characters is None))
+        self._odd = sorted(damaged.union(number for number in places if self._facts.characters(number) is None))
 
     def _optimization(self, timestamp: JsValue) -> Optimization:
         if self._needs_long_way():
@@ -184,7 +224,7 @@ class ClineMemory:
     def _counted(self, number: int, history: ContextHistory) -> int:
         """Characters of one message with the newest updates."""
         if history.entry(number) is None:
-            return self._facts[number].characters or 0
+            return self._facts.characters(number) or 0
         total = count_messages(self.messages, (number,), history).total
         return total if isinstance(total, int) else 0
 
@@ -204,7 +244,7 @@ class ClineMemory:
             for number in range(max(old, FIRST_DELETED), min(self.resume, self.until)):
                 self._differences -= self._difference(number, history)
             for number in range(max(old_start, FIRST_DELETED), min(self._start, self.until)):
-                if self._facts[number].characters is not None:
+                if self._facts.characters(number) is not None:
                     self._characters -= self._counted(number, history)
             if self.resume < old:
                 self._start_again()
@@ -213,7 +253,7 @@ class ClineMemory:
         for number in changed:
             if number >= self.until:
                 continue
-            whole = self._facts[number].characters is not None
+            whole = self._facts.characters(number) is not None
             if whole and (number < FIRST_DELETED or number >= self._start):
                 self._characters += self._counted(number, self.history) - self._counted(number, before)
             if number < FIRST_DELETED or number >= self.resume:
@@ -223,13 +263,11 @@ class ClineMemory:
         """Count everything: the range has shrunk."""
         pair = range(min(FIRST_DELETED, self.until))
         sent = range(max(FIRST_DELETED, self.resume), self.until)
-        searched = range(max(FIRST_DELETED, self._start), self.until)
+        searched = (*pair, *range(max(FIRST_DELETED, self._start), self.until))
         self._differences = sum(self._difference(number, self.history) for number in (*pair, *sent))
-        self._characters = sum(
-            self._counted(number, self.history)
-            for number in (*pair, *searched)
-            if self._facts[number].characters is not None
-        )
+        self._odd = [number for number in searched if self._facts.characters(number) is None]
+        damaged = set(self._odd)
+        self._characters = sum(self._counted(number, self.history) for number in searched if number not in damaged)
         self._copies = _Copies(self._facts)
 
 
@@ -256,7 +294,7 @@ class _Copies:
         """These messages hold new updates, or are about to be rewritten: they are searched again when it matters."""
         for number in messages:
             if FIRST_DELETED <= number < self._scanned:
-                self._again.setdefault(number, set()).update(place.path for place in self._facts[number].reads)
+                self._again.setdefault(number, set()).update(place.path for place in self._facts.files(number).places)
 
     def doubled(self, start: int, until: int, history: ContextHistory) -> FoundReads:
         """The files with several places from message `start` on, in the order of `find_reads`, and what is mentioned
@@ -264,7 +302,7 @@ class _Copies:
         self._search_again(history)
         for number in range(max(self._scanned, start), until):
             if history.entry(number) is None:
-                self._add(self._facts[number].reads)
+                self._add(self._facts.files(number).places)
             else:
                 self._add_again(number, history)
         self._scanned = max(self._scanned, until)
@@ -278,12 +316,12 @@ class _Copies:
         for places in found.by_path.values():
             for place in places:
                 if place.kind is EditType.MENTION:
-                    found.mentioned[place.message] = list(self._facts[place.message].mentioned)
+                    found.mentioned[place.message] = list(self._facts.files(place.message).mentioned)
         return found
 
     def _rank(self, place: ReadPlace) -> int:
         """Where in its message a file is first seen."""
-        mentioned = self._facts[place.message].mentioned
+        mentioned = self._facts.files(place.message).mentioned
         return mentioned.index(place.path) if place.path in mentioned else 0
 
     def _add(self, places: Iterable[ReadPlace]) -> None:

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ctxviewer.domain.plan import Plan
+from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.cline.js import at_least
 from ctxviewer.engine.cline.optimize import Optimization
 from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep
+from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.explain import optimization_sentence
+from ctxviewer.engine.plans.common import PLAIN, Passes
 from ctxviewer.engine.plans.context import truncate_from
+from ctxviewer.engine.state import State
 from ctxviewer.engine.strategies.base import Job, Strategy
 from ctxviewer.engine.strategies.carried import Action, ActionKind, Sending, Turn
 from ctxviewer.engine.strategies.cline_memory import ClineMemory
@@ -27,7 +31,7 @@ def truncation(key: str, keep: Keep, name: str, meaning: str) -> Strategy:
     """A strategy that cuts by one mode, whatever the total; in a replay each time the limit is reached."""
 
     def make(job: Job) -> Plan:
-        return with_pair_warning(job, truncate_from(job.state, keep))
+        return with_pair_warning(job, truncate_from(job.state, keep, passes_of(job)))
 
     def act(memory: ClineMemory, turn: Turn) -> Iterator[Action]:
         before = memory.resume
@@ -39,6 +43,29 @@ def truncation(key: str, keep: Keep, name: str, meaning: str) -> Strategy:
         return ClineCarried(job, act)
 
     return Strategy(key, AGENT, name, meaning, SOURCE, make, start, can_apply=True)
+
+
+def passes_of(job: Job) -> Passes:
+    """The passes over the history by what is known of the task, once for all strategies that look at one state."""
+    facts = job.facts
+
+    def memory(state: State) -> ClineMemory:
+        return facts.remembered(
+            "memory", state, lambda: ClineMemory.at(facts, state.deleted_range, state.history, state.until)
+        )
+
+    def optimize(state: State) -> Optimization:
+        return facts.remembered("optimisation", state, lambda: memory(state).optimized(state.timestamp))
+
+    def characters(state: State, projection: Projection, history: ContextHistory) -> int:
+        known = (
+            memory(state).characters_with(projection.deleted_range, history)
+            if projection.first_pair == FIRST_DELETED and projection.until == state.until
+            else None
+        )
+        return PLAIN.characters(state, projection, history) if known is None else known
+
+    return Passes(optimize, characters)
 
 
 def with_pair_warning(job: Job, plan: Plan) -> Plan:

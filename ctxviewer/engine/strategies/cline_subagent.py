@@ -12,11 +12,11 @@ from ctxviewer.domain.plan import Plan, Step
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.js import at_least
-from ctxviewer.engine.cline.subagent import AUTO_CONDENSE_FRACTION, Compaction, compact
+from ctxviewer.engine.cline.subagent import AUTO_CONDENSE_FRACTION, Compaction
 from ctxviewer.engine.cline.truncation import resume_index
 from ctxviewer.engine.cline.window import compaction_threshold
 from ctxviewer.engine.explain import optimization_sentence
-from ctxviewer.engine.plans.common import characters, new_updates
+from ctxviewer.engine.plans.common import new_updates
 from ctxviewer.engine.plans.context import read_steps, repair_steps, savings_numbers
 from ctxviewer.engine.strategies.base import Job, Setting, SettingKind, Strategy, start_plan
 from ctxviewer.engine.strategies.carried import Action, Turn
@@ -26,10 +26,11 @@ from ctxviewer.engine.strategies.cline_rules import (
     SOURCE,
     ClineCarried,
     optimized,
+    passes_of,
     truncated,
     with_pair_warning,
 )
-from ctxviewer.engine.strategies.facts import Facts, MessageFacts, facts_of
+from ctxviewer.engine.strategies.facts import Facts, FilesIn, MessageFacts, characters_of, facts_of, files_in
 from ctxviewer.engine.words import grouped, plural, request_name, span
 
 _WRITTEN: Final = (
@@ -58,19 +59,20 @@ def _make(job: Job) -> Plan:
         if not due:
             return replace(start, steps=tuple(steps))
     try:
-        result = compact(state.messages, state.deleted_range, state.history, state.timestamp)
+        memory = ClineMemory.at(job.facts, state.deleted_range, state.history, state.until, searches_all=True)
+        result = memory.compact(state.timestamp)
     except BrokenInputError as err:
         words = f"The rules fail on this history: {err.sentence}"
         return replace(start, steps=(*steps, Step(words, start.before)))
     steps.extend(_steps(job, result))
-    after = state.project(result.deleted, result.history)
+    after, passes = state.project(result.deleted, result.history), passes_of(job)
     plan = replace(
         start,
         after=after,
         steps=tuple(steps),
         added_updates=new_updates(state.history, result.history),
-        characters_before=characters(state.messages, start.before, state.history),
-        characters_after=characters(state.messages, after, result.history),
+        characters_before=passes.characters(state, start.before, state.history),
+        characters_after=passes.characters(state, after, result.history),
     )
     return with_pair_warning(job, plan)
 
@@ -100,7 +102,7 @@ class Conversation:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._own: dict[int, MessageFacts] = {}
+        self._own: dict[int, tuple[MessageFacts, FilesIn, int | None]] = {}
         self.held: list[Json] = []
 
     @property
@@ -112,7 +114,16 @@ class Conversation:
         self.held.extend(self._facts.messages[number] for number in range(len(self.held), until))
 
     def __getitem__(self, number: int) -> MessageFacts:
-        return self._own.get(number) or self._facts[number]
+        own = self._own.get(number)
+        return self._facts[number] if own is None else own[0]
+
+    def files(self, number: int) -> FilesIn:
+        own = self._own.get(number)
+        return self._facts.files(number) if own is None else own[1]
+
+    def characters(self, number: int) -> int | None:
+        own = self._own.get(number)
+        return self._facts.characters(number) if own is None else own[2]
 
     def tokens(self, first: int, end: int) -> int:
         return self._facts.tokens(first, end)
@@ -131,7 +142,8 @@ class Conversation:
         def put() -> None:
             for number, value in fresh.items():
                 self.held[number] = value
-                self._own[number] = facts_of(number, value)
+                files = files_in(number, value)
+                self._own[number] = (facts_of(number, value), files, characters_of(files, value))
 
         memory.rewrite(fresh, put)
 

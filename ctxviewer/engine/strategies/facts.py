@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar, cast, overload
 
 from ctxviewer.domain.errors import BrokenInputError
@@ -14,7 +13,7 @@ from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, search_message
 from ctxviewer.engine.cline.savings import count_messages
 from ctxviewer.engine.cline.updates import ContextHistory
-from ctxviewer.engine.sage.estimator import DEFAULT_ESTIMATOR, ROLE_TOKENS, json_text
+from ctxviewer.engine.sage.estimator import DEFAULT_ESTIMATOR, ROLE_TOKENS, json_text, utf8_length
 from ctxviewer.engine.state import State
 from ctxviewer.engine.timeline import Timeline
 
@@ -22,6 +21,9 @@ T = TypeVar("T")
 
 EVERY: Final = 64
 """A check is made each time so many messages were looked at."""
+
+_EXACT_BYTES: Final = 2**24
+"""Below it every length is exact in binary32, and so is a quarter of it."""
 
 MESSAGE_TOKENS: Final = DEFAULT_ESTIMATOR.message_overhead + ROLE_TOKENS
 """What a message counts beside its texts, where nobody gives counts."""
@@ -55,8 +57,7 @@ class BlockFacts(NamedTuple):
     tool_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class MessageFacts:
+class MessageFacts(NamedTuple):
     """One stored message."""
 
     role: str
@@ -64,14 +65,19 @@ class MessageFacts:
     """String content counts as one text block that no update reaches."""
     tokens: int
     """As stored; images, documents and what nobody can read count nothing."""
-    spoken: bool
-    """Words of the user are in it: the task, an answer, feedback; not only results and surroundings."""
-    reads: tuple[ReadPlace, ...]
-    """Places that hold the content of a file, by the agent's own rules, as if nothing had been replaced yet."""
+
+
+class FilesIn(NamedTuple):
+    """The files whose content stands in one message, by the agent's own rules, as if nothing had been replaced yet."""
+
+    places: tuple[ReadPlace, ...]
     mentioned: tuple[str, ...]
     """Paths of all mentions in its text, repeated as they stand there."""
-    characters: int | None
-    """As the agent's savings count them; None where only the rule itself can tell (damaged content)."""
+    damaged: bool
+    """The rules fail on this message."""
+
+
+_NO_FILES: Final = FilesIn((), (), damaged=False)
 
 
 class Decoded(Sequence[Json]):
@@ -120,7 +126,10 @@ class Facts:
         self._costs = costs
         self._facts: list[MessageFacts] = []
         self._tokens = [0]
-        self._remembered: tuple[State, object] | None = None
+        self._files: dict[int, FilesIn] = {}
+        self._characters: dict[int, int | None] = {}
+        self._spoken: dict[int, bool] = {}
+        self._remembered: dict[str, tuple[State, object]] = {}
 
     def read(self, until: int, check: Callable[[], None] | None = None) -> None:
         """Read the messages before `until`. `check` is called every 64 messages, here and in the rules that follow."""
@@ -136,6 +145,28 @@ class Facts:
             self.read(number + 1)
         return self._facts[number]
 
+    def files(self, number: int) -> FilesIn:
+        """The files in one message."""
+        known = self._files.get(number)
+        if known is None:
+            known = self._files[number] = files_in(number, self.messages[number])
+        return known
+
+    def characters(self, number: int) -> int | None:
+        """Characters of one message as the agent's savings count them; None where only the rule can tell (damage)."""
+        if number not in self._characters:
+            self._characters[number] = characters_of(self.files(number), self.messages[number])
+        return self._characters[number]
+
+    def spoken(self, number: int) -> bool:
+        """Whether words of the user are in a message: the task, an answer, feedback; not only results and the like."""
+        known = self._spoken.get(number)
+        if known is None:
+            value = self.messages[number]
+            content = value.get("content") if is_object(value) else None
+            known = self._spoken[number] = self[number].role == "user" and _is_spoken(content)
+        return known
+
     def tokens(self, first: int, end: int) -> int:
         """Tokens of the messages from `first` up to, not including, `end`, as stored. 0 when none lies between."""
         if end <= first:
@@ -144,17 +175,17 @@ class Facts:
             self.read(end)
         return self._tokens[min(end, len(self._tokens) - 1)] - self._tokens[min(first, len(self._tokens) - 1)]
 
-    def remembered(self, state: State, make: Callable[[], T]) -> T:
-        """What `make` gives for this state, made once while strategies look at the same one. For one kind of value."""
-        known = self._remembered
+    def remembered(self, what: str, state: State, make: Callable[[], T]) -> T:
+        """What `make` gives for this state, made once while strategies look at the same one. `what` names its kind."""
+        known = self._remembered.get(what)
         if known is None or not _same(known[0], state):
-            known = self._remembered = (state, make())
+            known = self._remembered[what] = (state, make())
         return cast("T", known[1])
 
     def text_tokens(self, text: str) -> int:
         """Tokens of any text."""
         known = self._costs.update(text) if self._costs is not None else None
-        return DEFAULT_ESTIMATOR.text(text) if known is None else known
+        return estimated(text) if known is None else known
 
     def update_tokens(self, update: Update) -> int:
         """What an update adds to its message's tokens: usually a negative number, 0 where it has no effect."""
@@ -168,12 +199,18 @@ class Facts:
     def paths(self, until: int) -> Iterator[tuple[str, ReadPlace]]:
         """Every place before message `until` that holds a file, in order of the conversation, with its path."""
         for number in range(until):
-            for place in self[number].reads:
+            for place in self.files(number).places:
                 yield place.path, place
 
 
 def _same(one: State, other: State) -> bool:
-    return one.history is other.history and one.deleted_range == other.deleted_range and one.until == other.until
+    """Whether two states of a task are the same moment."""
+    same_history = one.history is other.history
+    return same_history and (one.request, one.deleted_range, one.until) == (
+        other.request,
+        other.deleted_range,
+        other.until,
+    )
 
 
 def still_there(place: ReadPlace, update: Update | None) -> bool:
@@ -190,30 +227,38 @@ def _never() -> None:
 def facts_of(number: int, value: Json, costs: Costs | None = None) -> MessageFacts:
     """The facts of one message with this number; any JSON value is accepted."""
     fields = value if is_object(value) else {}
-    role, content = as_text(fields.get("role")), fields.get("content")
+    content = fields.get("content")
     if isinstance(content, list):
-        blocks = tuple(_block(number, place, block, costs) for place, block in enumerate(content))
+        blocks = tuple([_block(number, place, block, costs) for place, block in enumerate(content)])
     elif isinstance(content, str):
         blocks = (BlockFacts("text", _tokens(number, 0, content, costs), -1, ""),)
     else:
         blocks = ()
+    return MessageFacts(as_text(fields.get("role")), blocks, MESSAGE_TOKENS + sum([block.tokens for block in blocks]))
+
+
+def files_in(number: int, value: Json) -> FilesIn:
+    """The files in a message with this number; any JSON value is accepted."""
     found = FoundReads()
-    characters: int | None = None
     try:
         search_message(found, number, value)
-        counted = count_messages((value,), (0,), _NO_HISTORY).total
-        characters = counted if type(counted) is int else None
     except BrokenInputError:
-        found = FoundReads()
-    return MessageFacts(
-        role=role,
-        blocks=blocks,
-        tokens=MESSAGE_TOKENS + sum(block.tokens for block in blocks),
-        spoken=role == "user" and _is_spoken(content),
-        reads=tuple(place for places in found.by_path.values() for place in places),
-        mentioned=tuple(found.mentioned.get(number, ())),
-        characters=characters,
-    )
+        return FilesIn((), (), damaged=True)
+    if not found.by_path:
+        return _NO_FILES if not found.mentioned else FilesIn((), tuple(found.mentioned[number]), damaged=False)
+    places = tuple([place for places in found.by_path.values() for place in places])
+    return FilesIn(places, tuple(found.mentioned.get(number, ())), damaged=False)
+
+
+def characters_of(files: FilesIn, value: Json) -> int | None:
+    """The characters of a message, None where only the rule itself can tell."""
+    if files.damaged:
+        return None
+    try:
+        counted = count_messages((value,), (0,), _NO_HISTORY).total
+    except BrokenInputError:
+        return None
+    return counted if type(counted) is int else None
 
 
 def block_tokens(value: Json) -> int:
@@ -248,19 +293,25 @@ def _result(number: int, place: int, content: Json, tool_id: str, costs: Costs |
         text = content if isinstance(content, str) else ""
         return BlockFacts("tool_result", _tokens(number, place, text, costs), -1, tool_id)
     texts = [as_text(inner.get("text")) for inner in content if is_object(inner) and inner.get("type") == "text"]
-    estimated = sum(DEFAULT_ESTIMATOR.text(text) for text in texts)
+    whole = sum(estimated(text) for text in texts)
     known = costs.block(number, place) if costs is not None else None
-    tokens = estimated if known is None else known
+    tokens = whole if known is None else known
     first = content[0] if content else None
     if not is_object(first) or first.get("type") != "text":
         return BlockFacts("tool_result", tokens, -1, tool_id)
-    share = DEFAULT_ESTIMATOR.text(texts[0]) / estimated if estimated else 0
+    share = estimated(texts[0]) / whole if whole else 0
     return BlockFacts("tool_result", tokens, round(tokens * share), tool_id)
+
+
+def estimated(text: str) -> int:
+    """Tokens of a text by Sage's default estimator: whole for the lengths at which it needs no binary32."""
+    size = utf8_length(text)
+    return -(-size // 4) if size < _EXACT_BYTES else DEFAULT_ESTIMATOR.text(text)
 
 
 def _tokens(number: int, place: int, text: str, costs: Costs | None) -> int:
     known = costs.block(number, place) if costs is not None else None
-    return DEFAULT_ESTIMATOR.text(text) if known is None else known
+    return estimated(text) if known is None else known
 
 
 def _is_spoken(content: Json) -> bool:

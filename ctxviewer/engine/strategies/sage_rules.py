@@ -112,7 +112,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 def sage_list(job: Job) -> Converted:
     """The conversation as sent before Sage's rules, as Sage's list. BrokenInputError where it cannot be worked out."""
-    return job.facts.remembered(job.state, lambda: _converted(job.state))
+    return job.facts.remembered("sage list", job.state, lambda: _converted(job.state))
 
 
 def _converted(state: State) -> Converted:

@@ -102,7 +102,7 @@ class Weigher:
             block_count=sum(len(facts[number].blocks) for number in lost) + len(single),
             files=tuple(self._files(before, after, gone, single)),
             first_pair=tuple(pair),
-            instructions=tuple(number for number in lost if number > 1 and facts[number].spoken),
+            instructions=tuple(number for number in lost if number > 1 and facts.spoken(number)),
         )
 
     def common_prefix(self, previous: Projection, after: Projection) -> int:
