@@ -7,6 +7,7 @@ engine's own rules about every hundred requests, so that ranges, updates and eve
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from ctxviewer.engine.cline.window import Api, window_info
 VERSION = 3
 """Raise it when the generator changes: older files are then made anew."""
 PROJECT = Path(__file__).resolve().parents[2]
-BUILD = PROJECT / "build" / "bench"
+BUILD = Path(os.environ.get("CTXVIEWER_BENCH_FOLDER", PROJECT / "build" / "bench"))
 TASK_ID = 1_760_000_000_000
 WINDOW = 200_000
 
