@@ -19,7 +19,6 @@ from ctxviewer.cli.arguments import (
 )
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
 from ctxviewer.domain.errors import RefusedError
-from ctxviewer.domain.message import parse_message
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint, CheckpointKind
 from ctxviewer.domain.snapshot import Snapshot
@@ -40,7 +39,7 @@ from ctxviewer.sources.change import Change
 from ctxviewer.sources.own_data import data_dir
 from ctxviewer.sources.store.store import Store
 from ctxviewer.sources.store.values import Outcome
-from ctxviewer.tokens import TokenTable, count_message, count_updates, encoding_for, load_counter
+from ctxviewer.tokens import count_task, encoding_for, load_counter
 
 COUNT_LIMIT = 32_000_000
 """Histories up to so many bytes get an estimate of tokens in a plan; it takes about a second for 10 MB."""
@@ -143,9 +142,7 @@ def _estimate(timeline: Timeline, plan: Plan) -> Estimate | None:
     if sum(messages.byte_size(index) for index in range(len(messages))) > COUNT_LIMIT:
         return None
     counter = load_counter(encoding_for(timeline.snapshot.model.model_id).encoding)
-    counts = {index: count_message(counter, parse_message(index, value)) for index, value in enumerate(messages)}
-    updates = count_updates(counter, (*timeline.updates, *plan.added_updates))
-    table = TokenTable(len(messages)).with_messages(counts).with_updates(updates)
+    table = count_task(timeline, counter, plan.added_updates)
     return Estimate(table.sums(plan.before).sent, table.sums(plan.after).sent, counter.name)
 
 
