@@ -1,4 +1,7 @@
-"""Names of Cline's classic files and folders, and whether a folder is one of its tasks."""
+"""Names of Cline's classic files and folders, and whether a folder is one of its tasks.
+
+Only files named here are ever opened; `secrets.json`, which the standalone program keeps beside them, is not.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,6 @@ OLD_UI = "claude_messages.json"
 UPDATES = "context_history.json"
 METADATA = "task_metadata.json"
 KNOWN = frozenset({API, UI, OLD_UI, UPDATES, METADATA})
-SECRETS = frozenset({"secrets.json"})
-"""Never opened."""
 
 _HEAD = 1 << 16
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
