@@ -18,7 +18,7 @@ CATALOGUE: tuple[ActionSpec, ...] = (
     ActionSpec("task.copy-path", "Copy &path", Menu.TASK, "Copy the path of the task's folder.", needs=(Need.TASK,), icon="copy"),
     ActionSpec("task.window", "Model &window…", Menu.TASK, "Set the size of the model's context window for this task.", needs=(Need.TASK,), icon="window"),
     ActionSpec("task.close", "&Close task", Menu.TASK, "Show no task.", ("Ctrl+W",), needs=(Need.TASK,), icon="close"),
-    ActionSpec("app.preferences", "P&references…", Menu.TASK, "Theme, font, folders that are looked through, and where backups are kept.", ("Ctrl+,",), icon="settings", separator=True),
+    ActionSpec("app.preferences", "Pr&eferences…", Menu.TASK, "Theme, font, folders that are looked through, and where backups are kept.", ("Ctrl+,",), icon="settings", separator=True),
     ActionSpec("app.quit", "&Quit", Menu.TASK, "Close the window. Nothing is lost: reading never writes.", ("Ctrl+Q",), separator=True),
     # -- edit
     ActionSpec("edit.undo", "&Undo", Menu.EDIT, "Take back the newest change of this task.", ("Ctrl+Z",), needs=(Need.TASK, Need.IDLE, Need.UNDO), icon="undo", destructive=True),

@@ -146,11 +146,10 @@ class Handlers(QObject):
 
     def run(self, action_id: str) -> None:
         """Carry out an action. KeyError for an id without a handler."""
-        handler = self._table.get(action_id)
-        if handler is None and self._front is None:
+        if self._front is None:
             self._early.append(action_id)
             return
-        handler = handler or self._fronted[action_id]
+        handler = self._table.get(action_id) or self._fronted[action_id]
         try:
             handler()
         except CtxError as error:

@@ -141,7 +141,7 @@ class TaskTreeModel(QAbstractItemModel):
             self.beginInsertRows(parent, 0, len(fresh) - 1)
             group.rows[:0] = fresh
             self.endInsertRows()
-        self._reorder(group, parent, wanted)
+        self._reorder(group, wanted)
 
     def _remove_missing(self, group: _Group, parent: QModelIndex, names: set[str]) -> None:
         row = len(group.rows) - 1
@@ -156,18 +156,18 @@ class TaskTreeModel(QAbstractItemModel):
             del group.rows[row + 1 : last + 1]
             self.endRemoveRows()
 
-    def _reorder(self, group: _Group, parent: QModelIndex, wanted: list[TaskRef]) -> None:
+    def _reorder(self, group: _Group, wanted: list[TaskRef]) -> None:
         before = [str(ref.directory) for ref in group.rows]
         after = [str(ref.directory) for ref in wanted]
         if before != after:
-            self.layoutAboutToBeChanged.emit([QPersistentModelIndex(parent)])
+            self.layoutAboutToBeChanged.emit()
             place = {name: row for row, name in enumerate(after)}
             number = group.number
             old = [index for index in self.persistentIndexList() if index.internalId() == number]
             new = [self.createIndex(place[before[index.row()]], 0, number) for index in old]
             group.rows[:] = wanted
             self.changePersistentIndexList(old, new)
-            self.layoutChanged.emit([QPersistentModelIndex(parent)])
+            self.layoutChanged.emit()
         else:
             group.rows[:] = wanted
         if wanted:
@@ -282,11 +282,13 @@ class TaskFilter(QSortFilterProxyModel):
         words = tuple(text.lower().split())
         if words == self._words:
             return
-        begin = getattr(self, "beginFilterChange", None)  # Qt 6.9; invalidateFilter is deprecated since 6.13
-        if begin is not None:
-            begin()
-        self._words = words
-        self.invalidateFilter()
+        if hasattr(self, "endFilterChange"):  # Qt 6.10; invalidateFilter is deprecated there
+            self.beginFilterChange()
+            self._words = words
+            self.endFilterChange()
+        else:
+            self._words = words
+            self.invalidateFilter()
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:
         """True for a task that has all the words; groups follow their tasks."""

@@ -82,12 +82,12 @@ class MainWindow(QMainWindow):
         self._settle_timer.setSingleShot(True)
         self._settle_timer.timeout.connect(self._title_docks)
         self._docks = {name: self._make_dock(name) for name in AREAS}
-        self._progress = ProgressStrip(runner, self)
+        self.progress = ProgressStrip(runner, self)
         self._facts = ElidedLabel("", self)
         self._facts.setProperty("look", "muted")
         self._facts.setContentsMargins(theme.current().px(8), 0, 0, 0)
         self.statusBar().addWidget(self._facts, 1)
-        self.statusBar().addPermanentWidget(self._progress)
+        self.statusBar().addPermanentWidget(self.progress)
         self.statusBar().setSizeGripEnabled(False)
         for action in actions.actions.values():
             self.addAction(action)
@@ -308,7 +308,7 @@ class MainWindow(QMainWindow):
     def take_apart(self) -> None:
         """The services are ending: stop clocks, let the panes go of models and of the plot."""
         self._settle_timer.stop()
-        self._progress.close_strip()
+        self.progress.close_strip()
         if self._panels is not None:
             self._panels.usage.release()
             self.stage.conversation.close()

@@ -51,6 +51,11 @@ class ProgressStrip(QWidget):
         """What it says, '' while nothing takes long."""
         return self._words.text() if not self._words.isHidden() else ""
 
+    @property
+    def cancel_button(self) -> QToolButton:
+        """Stops the work that is shown."""
+        return self._cancel
+
     def close_strip(self) -> None:
         """Stop the clock."""
         self._tick.stop()

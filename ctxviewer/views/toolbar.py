@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -16,6 +17,8 @@ from ctxviewer.views import theme
 
 WINDOW_SIZES = (32_000, 64_000, 128_000, 200_000, 256_000, 400_000, 1_000_000)
 """Sizes offered at a click; any other can be typed."""
+
+ACTS = ("act.optimize", "act.decide", "act.rollback")
 
 
 def window_words(tokens: int) -> str:
@@ -60,11 +63,16 @@ class RequestStepper(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (*self._buttons[:2], self._where, *self._buttons[2:]):
+        for widget in self.controls:
             layout.addWidget(widget)
         theme.current().changed.connect(self._restyle)
         self.show_place(None, 0)
         self._restyle()
+
+    @property
+    def controls(self) -> tuple[QToolButton, ...]:
+        """Its buttons from left to right."""
+        return (*self._buttons[:2], self._where, *self._buttons[2:])
 
     @property
     def words(self) -> str:
@@ -131,7 +139,9 @@ class MainBar(QToolBar):
             ("request.live", "live"),
         ):
             actions[name].setIconText(words)
-        self.addWidget(BarButton(actions["edit.find"], text=True, parent=self))
+        find = BarButton(actions["edit.find"], text=True, parent=self)
+        acts = [BarButton(actions[name], text=True, parent=self) for name in ACTS]
+        self.addWidget(find)
         self.addSeparator()
         self.addWidget(self.stepper)
         self.addWidget(self._live)
@@ -140,8 +150,11 @@ class MainBar(QToolBar):
         self.addWidget(self._window)
         self.addWidget(gap)
         self.addWidget(self._truncate)
-        for name in ("act.optimize", "act.decide", "act.rollback"):
-            self.addWidget(BarButton(actions[name], text=True, parent=self))
+        for button in acts:
+            self.addWidget(button)
+        order = (find, *self.stepper.controls, self._live, self._mode, self._window, self._truncate, *acts)
+        for first, second in pairwise(order):
+            self.setTabOrder(first, second)
         theme.current().changed.connect(self._restyle)
         self.show_mode(TextMode.AS_SENT)
         self.show_live(live=True, unseen=0)

@@ -11,23 +11,8 @@ from ctxviewer.services import sources
 from ctxviewer.services.runner import InlineExecutor
 from ctxviewer.services.watchbridge import make_watcher
 from helpers.aging import age
+from helpers.desks import NoWatcher
 from helpers.working_agent import WorkingAgent
-
-
-class NoWatcher:
-    """Watches nothing."""
-
-    def __init__(self, _callback, _told):
-        self.tasks = []
-
-    def watch_roots(self, _paths):
-        pass
-
-    def watch_task(self, directory, _files):
-        self.tasks.append(directory)
-
-    def close(self):
-        pass
 
 
 @pytest.fixture
