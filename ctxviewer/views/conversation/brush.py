@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPixmap, QTextCharFormat
 
 from ctxviewer.domain.projection import Standing
@@ -12,6 +13,7 @@ from ctxviewer.models.segments import Style
 from ctxviewer.views.theme import Theme
 
 KEPT_WORDS = 4_000
+KEPT_PIXMAPS = 500
 _TEXT = {Standing.SENT: "text", Standing.NOT_SENT: "hidden_text", Standing.LATER: "later"}
 _QUIET = {Standing.SENT: "muted", Standing.NOT_SENT: "hidden_text", Standing.LATER: "later"}
 
@@ -45,7 +47,7 @@ class Brush:
         self.found_now = QTextCharFormat()
         self.found_now.setBackground(theme.color("accent"))
         self.found_now.setForeground(theme.color("on_accent"))
-        self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
+        self._pixmaps: dict[tuple[object, ...], QPixmap] = {}
         self._words: dict[tuple[str, int, int], str] = {}
         self._looks = {
             Style.PLAIN: SectionLook(None, None, ""),
@@ -85,12 +87,25 @@ class Brush:
         ratio = device.devicePixelRatio() if device is not None else 1.0
         key = (name, color, size, ratio)
         if key not in self._pixmaps:
-            self._pixmaps[key] = self.theme.icon(name, color).pixmap(
-                rect.size().scaled(size, size, Qt.AspectRatioMode.IgnoreAspectRatio), ratio
-            )
-        painter.drawPixmap(
-            rect.x() + (rect.width() - size) // 2, rect.y() + (rect.height() - size) // 2, self._pixmaps[key]
-        )
+            self._pixmaps[key] = self.theme.icon(name, color).pixmap(QSize(size, size), ratio)
+        x, y = rect.x() + (rect.width() - size) // 2, rect.y() + (rect.height() - size) // 2
+        painter.drawPixmap(x, y, self._pixmaps[key])
+
+    def pixmap(self, key: tuple[object, ...], width: int, height: int, draw: Callable[[QPainter], None]) -> QPixmap:
+        """Something that is painted often, drawn once; the last item of `key` is the ratio of device pixels."""
+        found = self._pixmaps.get(key)
+        if found is None:
+            if len(self._pixmaps) >= KEPT_PIXMAPS:
+                self._pixmaps.clear()
+            ratio = key[-1] if isinstance(key[-1], float) else 1.0
+            found = QPixmap(QSize(width, height) * ratio)
+            found.setDevicePixelRatio(ratio)
+            found.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(found)
+            draw(inner)
+            inner.end()
+            self._pixmaps[key] = found
+        return found
 
     def short(self, words: str, metrics: QFontMetrics, width: int, font: QFont) -> str:
         """The words, ended with '…' where they are wider than `width`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 
 from ctxviewer.domain.projection import Standing
@@ -115,23 +115,37 @@ def paint_header(
 
 
 def _paint_chip(painter: QPainter, brush: Brush, metrics: Metrics, facts: RowFacts, y: int) -> None:
+    """Who speaks: icon and word on a ground of their own, without it when the message is not sent."""
+    word = _CHIPS[facts.speaker][2] or facts.role or "no role"
+    device = painter.device()
+    ratio = device.devicePixelRatio() if device is not None else 1.0
+    key = (word, facts.speaker, facts.standing, metrics.chip, ratio)
+    size = brush.px(20)
+    painter.drawPixmap(
+        metrics.chip_x,
+        y + (metrics.header - size) // 2,
+        brush.pixmap(key, metrics.chip, size, lambda chip: _draw_chip(chip, brush, metrics, facts, word)),
+    )
+
+
+def _draw_chip(painter: QPainter, brush: Brush, metrics: Metrics, facts: RowFacts, word: str) -> None:
     px = brush.px
-    ground, icon, word = _CHIPS[facts.speaker]
-    size = px(20)
-    rect = QRect(metrics.chip_x, y + (metrics.header - size) // 2, metrics.chip, size)
-    dim = facts.standing is not Standing.SENT
+    ground, icon, _ = _CHIPS[facts.speaker]
+    rect = QRect(0, 0, metrics.chip, px(20))
+    sent = facts.standing is Standing.SENT
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen if not dim else QPen(brush.color("line")))
-    painter.setBrush(brush.color(ground) if not dim else Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(rect, px(6), px(6))
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+    painter.setPen(Qt.PenStyle.NoPen if sent else QPen(brush.color("line")))
+    painter.setBrush(brush.color(ground) if sent else Qt.BrushStyle.NoBrush)
+    if sent:
+        painter.drawRoundedRect(rect, px(6), px(6))
+    else:
+        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
     color = {Standing.SENT: "text", Standing.NOT_SENT: "hidden_text", Standing.LATER: "later"}[facts.standing]
-    brush.icon(painter, icon, color, QRect(rect.x() + px(6), rect.y(), px(14), rect.height()))
+    brush.icon(painter, icon, color, QRect(px(6), 0, px(14), rect.height()))
     painter.setFont(metrics.ui_font)
     painter.setPen(brush.color(color))
-    words = QRect(rect.x() + px(24), rect.y(), rect.width() - px(26), rect.height())
-    text = word or facts.role or "no role"
-    painter.drawText(words, _LEFT, brush.short(text, metrics.ui, words.width(), metrics.ui_font))
+    words = QRect(px(24), 0, rect.width() - px(26), rect.height())
+    painter.drawText(words, _LEFT, brush.short(word, metrics.ui, words.width(), metrics.ui_font))
 
 
 def _paint_label(painter: QPainter, brush: Brush, metrics: Metrics, words: str, rect: QRect, *, hovered: bool) -> None:
