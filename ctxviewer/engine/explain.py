@@ -147,22 +147,29 @@ def optimization_sentence(optimization: Optimization) -> str:
     """What replacing older reads did, with the savings and the verdict."""
     if not optimization.changed:
         return "No file is in the conversation twice, so there was nothing to replace and a cut was needed."
-    files = len({read.path for read in optimization.replaced})
-    copies = plural(len(optimization.replaced), "older copy", "older copies")
-    characters = optimization.characters
-    if characters is None:
-        return f"{copies} of {plural(files, 'file')} replaced."
-    share = characters.share
-    saved = characters.saved if isinstance(characters.saved, (int, float)) else 0
-    total = characters.total if isinstance(characters.total, (int, float)) else 0
+    words = replaced_words(optimization)
+    if optimization.characters is None:
+        return f"{words}."
     verdict = (
         f"less than {percent(ENOUGH)}, so a cut was needed as well"
         if optimization.need_to_truncate
         else f"at least {percent(ENOUGH)}, so no cut was needed"
     )
+    return f"{words}, {verdict}."
+
+
+def replaced_words(optimization: Optimization) -> str:
+    """'7 older copies of 2 files replaced: saved 12 % (4,000 of 33,000 characters)'."""
+    files = len({read.path for read in optimization.replaced})
+    copies = plural(len(optimization.replaced), "older copy", "older copies")
+    characters = optimization.characters
+    if characters is None:
+        return f"{copies} of {plural(files, 'file')} replaced"
+    saved = characters.saved if isinstance(characters.saved, (int, float)) else 0
+    total = characters.total if isinstance(characters.total, (int, float)) else 0
     return (
-        f"{copies} of {plural(files, 'file')} replaced: saved {percent(share)} ({grouped(saved)} of {grouped(total)} "
-        f"characters), {verdict}."
+        f"{copies} of {plural(files, 'file')} replaced: saved {percent(characters.share)} ({grouped(saved)} of "
+        f"{grouped(total)} characters)"
     )
 
 

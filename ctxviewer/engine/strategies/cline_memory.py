@@ -125,13 +125,7 @@ class ClineMemory:
         pair = min(FIRST_DELETED, self.until)
         start = min(max(self.resume, 0), self.until)
         texts = self._facts.tokens(0, pair) + self._facts.tokens(start, self.until)
-        return max(0, texts + self._differences - self._orphans())
-
-    def _orphans(self) -> int:
-        """Tokens of the tool results in the first message after a cut: they are not sent."""
-        if not FIRST_DELETED < self.resume < self.until or self._facts[self.resume].role != "user":
-            return 0
-        return sum(block.tokens for block in self._facts[self.resume].blocks if block.kind == "tool_result")
+        return max(0, texts + self._differences - orphans(self._facts, self.resume, self.until))
 
     def decide(self, window: WindowInfo, total: JsValue, timestamp: JsValue) -> Decision:
         """The full decision, taken over. Raises what the rule raises, and is then as before."""
@@ -269,6 +263,13 @@ class ClineMemory:
         damaged = set(self._odd)
         self._characters = sum(self._counted(number, self.history) for number in searched if number not in damaged)
         self._copies = _Copies(self._facts)
+
+
+def orphans(facts: KnownFacts, resume: int, until: int) -> int:
+    """Tokens of the tool results in the first message after a cut: they are not sent."""
+    if not FIRST_DELETED < resume < until or facts[resume].role != "user":
+        return 0
+    return sum(block.tokens for block in facts[resume].blocks if block.kind == "tool_result")
 
 
 def _changed(before: ContextHistory, after: ContextHistory) -> list[int]:

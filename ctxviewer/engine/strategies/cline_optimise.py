@@ -17,7 +17,7 @@ def _make(job: Job) -> Plan:
 def _act(memory: ClineMemory, turn: Turn) -> Iterator[Action]:
     result = memory.optimize(turn.timestamp)
     if result.changed:
-        yield optimized(memory, result)
+        yield optimized(memory, result, decides=False)
 
 
 def _start(job: Job) -> ClineCarried:

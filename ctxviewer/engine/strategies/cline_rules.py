@@ -12,7 +12,7 @@ from ctxviewer.engine.cline.js import at_least
 from ctxviewer.engine.cline.optimize import Optimization
 from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep
 from ctxviewer.engine.cline.updates import ContextHistory
-from ctxviewer.engine.explain import optimization_sentence
+from ctxviewer.engine.explain import optimization_sentence, replaced_words
 from ctxviewer.engine.plans.common import PLAIN, Passes
 from ctxviewer.engine.plans.context import truncate_from
 from ctxviewer.engine.state import State
@@ -121,11 +121,12 @@ def truncated(memory: ClineMemory, before: int, mode: str) -> Action:
     """What a cut did; `before` is the first message that was sent after the pair until then."""
     fresh = Range(before, memory.resume - 1)
     words = f"Truncated ({mode}): messages {fresh} are sent no more ({plural(fresh.length, 'message')})."
-    return Action(ActionKind.TRUNCATE, words, lost=(fresh,), deleted_range=memory.deleted)
+    notice = tuple(memory.history.updates_of(1))
+    return Action(ActionKind.TRUNCATE, words, lost=(fresh,), updates=notice, deleted_range=memory.deleted)
 
 
-def optimized(memory: ClineMemory, result: Optimization) -> Action:
-    """What replacing older copies did."""
+def optimized(memory: ClineMemory, result: Optimization, *, decides: bool = True) -> Action:
+    """What replacing older copies did; `decides`: whether a cut follows depends on what it saved."""
     places = tuple(dict.fromkeys((read.message, read.block) for read in result.replaced))
     newest = {
         (update.message, update.block): update
@@ -134,7 +135,7 @@ def optimized(memory: ClineMemory, result: Optimization) -> Action:
     }
     return Action(
         ActionKind.OPTIMIZE,
-        optimization_sentence(result),
+        optimization_sentence(result) if decides else f"{replaced_words(result)}.",
         lost_blocks=places,
         updates=tuple(newest[place] for place in places if place in newest),
         deleted_range=memory.deleted,
