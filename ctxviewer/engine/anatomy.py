@@ -43,17 +43,18 @@ _HEAD = 400
 
 
 class Category(StrEnum):
-    """What tokens of a request are spent on."""
+    """What a block is for."""
 
-    SYSTEM = "system prompt and tools"
     TASK = "task"
     USER = "user"
-    ENVIRONMENT = "environment details"
     ASSISTANT = "assistant"
-    TOOL_RESULTS = "tool results"
+    CALLS = "tool calls"
+    RESULTS = "tool results"
     FILES = "files"
-    IMAGES = "images"
+    SURROUNDINGS = "environment details"
     NOTICES = "notices"
+    PICTURES = "images"
+    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Piece:
 
     category: Category
     group: str
-    """The tool of a result, the path of a file, 'text', 'thinking' or 'call read_file' of an answer, and the like."""
+    """The tool of a call or a result, the path of a file, 'text' or 'thinking' of an answer, and the like."""
     length: int
     """Characters."""
     path: str = ""
@@ -181,13 +182,14 @@ def _plain(block: Block, role: _Role) -> BlockAnatomy:
 def _answer(block: Block) -> BlockAnatomy:
     if block.kind is BlockKind.TOOL_USE:
         name = block.name or "unnamed"
-        return _plain(block, _Role(Category.ASSISTANT, f"call {name}", name, _path_of(block.raw)))
+        return _plain(block, _Role(Category.CALLS, name, name, _path_of(block.raw)))
     if block.kind is BlockKind.TEXT:
         return _described(block.text, _Role(Category.ASSISTANT, "text"))
     if _is_picture(block):
-        return _plain(block, _Role(Category.IMAGES, block.name))
-    group = "thinking" if block.kind is BlockKind.THINKING or block.name == "redacted_thinking" else "other"
-    return _plain(block, _Role(Category.ASSISTANT, group))
+        return _plain(block, _Role(Category.PICTURES, block.name))
+    if block.kind is BlockKind.THINKING or block.name == "redacted_thinking":
+        return _plain(block, _Role(Category.ASSISTANT, "thinking"))
+    return _plain(block, _Role(Category.OTHER, block.name))
 
 
 def _path_of(call: Json) -> str:
@@ -200,7 +202,7 @@ def _path_of(call: Json) -> str:
 
 def _role_in_user(message: int, block: Block, announced: _Role | None, calls: dict[str, tuple[str, str]]) -> _Role:
     if _is_picture(block):
-        return _Role(Category.IMAGES, block.name)
+        return _Role(Category.PICTURES, block.name)
     text = block.text
     if block.kind is BlockKind.TOOL_RESULT:
         name, path = calls.get(block.tool_id, ("", ""))
@@ -209,9 +211,9 @@ def _role_in_user(message: int, block: Block, announced: _Role | None, calls: di
             name, path, text = header[1], header[2] or path, text[header.end() :]
         return _result_role(name, path, text)
     if block.kind is not BlockKind.TEXT:
-        return _Role(Category.USER, "other")
+        return _Role(Category.OTHER, block.name)
     if text.startswith("<environment_details>"):
-        return _Role(Category.ENVIRONMENT, "")
+        return _Role(Category.SURROUNDINGS, "")
     header = _HEADER.match(text)
     if header is not None:
         return _result_role(header[1], header[2] or "", text[header.end() :])
@@ -224,7 +226,7 @@ def _role_in_user(message: int, block: Block, announced: _Role | None, calls: di
         return _Role(Category.NOTICES, bracket[1].lower())
     if announced is not None:
         return _result_role(announced.tool, announced.path, text)
-    return _Role(Category.USER, "words")
+    return _Role(Category.USER, "")
 
 
 def _result_role(tool: str, argument: str, body: str) -> _Role:
@@ -233,7 +235,7 @@ def _result_role(tool: str, argument: str, body: str) -> _Role:
     path = argument if tool in FILE_TOOLS else ""
     if tool == "read_file" and body and "<error>" not in body[:_HEAD]:
         return _Role(Category.FILES, path or "unknown file", name, path)
-    return _Role(Category.TOOL_RESULTS, name, name, path)
+    return _Role(Category.RESULTS, name, name, path)
 
 
 def _described(text: str, role: _Role) -> BlockAnatomy:
@@ -280,10 +282,8 @@ def _calls(text: str) -> Iterator[tuple[int, Piece]]:
     for start, found, closed in _tagged(text, _CALL):
         end = len(text) if closed < 0 else closed
         path = _PATH.match(text, found.end()) if found[1] in FILE_TOOLS else None
-        piece = Piece(
-            Category.ASSISTANT, f"call {found[1]}", end - start, path[1].strip() if path else "", tool=found[1]
-        )
-        yield start, piece
+        tool = found[1]
+        yield start, Piece(Category.CALLS, tool, end - start, path[1].strip() if path else "", tool)
         if closed < 0:
             return
 
