@@ -21,6 +21,8 @@ from ctxviewer.engine.timeline import Bounds, Timeline
 _Numbers = npt.NDArray[np.int32]
 EVERY = 64
 """A check is made each time so many requests were looked at."""
+CALL_MARK = b'"tool_use"'
+"""Stands in the JSON of every message with a native tool call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,14 @@ class Presence:
     def blocks(self, form: Form) -> tuple[SentBlock, ...]:
         """The message in this form, block by block, as `Timeline.blocks` gives it for each of its columns."""
         return self.timeline.blocks(self.projection(form), form.message)
+
+    def untouched(self, form: Form) -> bool:
+        """True if the blocks of the form are the stored ones: nothing rewrote them, no call before them needs a result.
+
+        Quick: looks at bytes. False may still mean that nothing changed.
+        """
+        calls = form.message > 0 and CALL_MARK in self.timeline.snapshot.messages.raw(form.message - 1)
+        return form.as_stored and not calls
 
     def projection(self, form: Form) -> Projection:
         """A projection that sends the message in this form; of the other messages it says nothing."""

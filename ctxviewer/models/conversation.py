@@ -173,10 +173,13 @@ class ConversationModel(QAbstractListModel):
         self._projection = new
         stood = list(standing_differs(old, new, self._rows))
         texts = texts_differ(old, new)
-        for row in list(self._kept):
-            if row in texts or any(first <= row < end for first, end in stood):
-                self._forget((row, row + 1))
-        self._tell(stood, [])
+        if old.gone != new.gone or old.gone_blocks != new.gone_blocks:
+            texts.update(row for first, end in stood for row in range(first, end))
+        for row in texts.intersection(self._kept):
+            self._forget((row, row + 1))
+        for entry in self._kept.values():
+            entry.facts = None
+        self._tell(stood, [STANDING, TOKENS])
         self._tell(intervals(row for row in texts if 0 <= row < self._rows), [])
         self._refresh_stretches()
 

@@ -224,6 +224,8 @@ def test_stepping_through_requests_does_not_lose_the_hit(qtbot):
     shown.show(replace(shown.talk.shown, resume=4, cuts=(Cut(2, 3, 1),), request=2))
     assert wait(qtbot, shown).total == 1
     assert shown.view._finder.hit.row == 6
+    shown.show(replace(shown.talk.shown, resume=7, cuts=(Cut(2, 6, 1),), request=3))
+    assert (wait(qtbot, shown).total, shown.view._finder.hit.row) == (1, 6), "not sent, but still there"
 
 
 def test_another_task_ends_the_search(qtbot):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, Signal
 
-from ctxviewer.models.conversation import BODY, TOKENS, ConversationModel
+from ctxviewer.models.conversation import BODY, ConversationModel
 from ctxviewer.views.conversation.finder import Finder
 from ctxviewer.views.conversation.metrics import Metrics
 from ctxviewer.views.conversation.selection import Selection
@@ -88,10 +88,10 @@ class Binding(QObject):
     def _change(self, first: QModelIndex, last: QModelIndex, roles: list[int]) -> None:
         start, end = first.row(), last.row() + 1
         self._sheet.doubt(start, end)
-        if TOKENS not in roles:
+        if not roles or BODY in roles:
             self._finder.rows_changed(start, end)
         extent = self._selection.extent
-        if extent is not None and BODY in roles and extent.first.row < end and start <= extent.last.row:
+        if extent is not None and (not roles or BODY in roles) and extent.first.row < end and start <= extent.last.row:
             self._selection.clear()
         self._touch()
 
