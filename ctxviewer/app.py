@@ -194,6 +194,7 @@ class Desk(QObject):
         messages = ConversationModel(self)
         conversation = ConversationView()
         conversation.set_model(messages)
+        conversation.set_compact(self.settings.get(fields.COMPACT))
         panels = Panels(
             tasks=self.task_list,
             details=DetailsView(),
@@ -269,6 +270,8 @@ class Desk(QObject):
     def _follow_setting(self, field: object) -> None:
         if field in {fields.THEME, fields.SCALE, fields.PROPORTIONAL}:
             self._dress()
+        elif field is fields.COMPACT and self.wiring is not None:
+            self.window.stage.conversation.set_compact(self.settings.get(fields.COMPACT))
         elif field is fields.WINDOWS:
             self.session.refresh_window()
 

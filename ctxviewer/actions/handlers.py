@@ -23,7 +23,17 @@ from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.notices import Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import Remake, Session
-from ctxviewer.services.settings import PROPORTIONAL, SCALE, SCALE_MAX, SCALE_MIN, SCALE_STEP, THEME, Settings
+from ctxviewer.services.settings import (
+    COMPACT,
+    PROPORTIONAL,
+    SCALE,
+    SCALE_MAX,
+    SCALE_MIN,
+    SCALE_STEP,
+    THEME,
+    Field,
+    Settings,
+)
 
 if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
     from ctxviewer.engine.timeline import Timeline
@@ -74,7 +84,8 @@ class Handlers(QObject):
                 "view.theme-light": partial(settings.set, THEME, "light"),
                 "view.theme-dark": partial(settings.set, THEME, "dark"),
                 "view.theme-contrast": partial(settings.set, THEME, "high-contrast"),
-                "view.proportional": self.toggle_proportional,
+                "view.proportional": partial(self.toggle, PROPORTIONAL),
+                "view.compact": partial(self.toggle, COMPACT),
                 "request.first": partial(session_go, 0),
                 "request.previous": partial(session.step_request, -1),
                 "request.next": partial(session.step_request, 1),
@@ -204,9 +215,9 @@ class Handlers(QObject):
         """Change the scale by so many percent."""
         self._settings.set(SCALE, max(SCALE_MIN, min(SCALE_MAX, self._settings.get(SCALE) + step)))
 
-    def toggle_proportional(self) -> None:
-        """Switch the font of messages."""
-        self._settings.set(PROPORTIONAL, not self._settings.get(PROPORTIONAL))
+    def toggle(self, field: Field[bool]) -> None:
+        """Switch a setting on or off."""
+        self._settings.set(field, not self._settings.get(field))
 
     def last_request(self) -> None:
         """Pin the newest request."""

@@ -14,7 +14,7 @@ from ctxviewer.domain.view import TextMode
 from ctxviewer.services.changes import Changes
 from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session
-from ctxviewer.services.settings import PROPORTIONAL, THEME, Settings
+from ctxviewer.services.settings import COMPACT, PROPORTIONAL, THEME, Settings
 
 _MODES = {"view.sent": TextMode.AS_SENT, "view.stored": TextMode.AS_STORED, "view.difference": TextMode.DIFFERENCE}
 _THEMES = {
@@ -101,6 +101,7 @@ class Upkeep(QObject):
         for action_id, theme in _THEMES.items():
             actions.set_checked(action_id, self._settings.get(THEME) == theme)
         actions.set_checked("view.proportional", self._settings.get(PROPORTIONAL))
+        actions.set_checked("view.compact", self._settings.get(COMPACT))
         actions.set_checked("request.live", self._session.task is not None and self._session.live)
         undo, redo = history.undo, history.redo
         actions.set_text("edit.undo", f"&Undo: {_plain(undo.title)}" if undo is not None else "&Undo")

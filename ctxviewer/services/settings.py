@@ -64,6 +64,8 @@ def _windows(value: object) -> dict[str, int] | None:
 THEME: Field[str] = Field("look/theme", "system", _choice(*THEMES))
 SCALE: Field[int] = Field("look/scale", 100, _scale)
 PROPORTIONAL: Field[bool] = Field("look/proportional", False, _flag)
+COMPACT: Field[bool] = Field("look/compact", False, _flag)
+"""Only the first words of messages are shown."""
 TEXT_MODE: Field[str] = Field("look/text-mode", TextMode.AS_SENT.value, _choice(*(mode.value for mode in TextMode)))
 EXTRA_ROOTS: Field[tuple[str, ...]] = Field("tasks/folders", (), _texts)
 RECENT: Field[tuple[str, ...]] = Field("tasks/recent", (), _texts)
@@ -73,7 +75,7 @@ WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 """Model windows set by the user, in tokens, by task directory."""
 
 FIELDS: tuple[Field[Any], ...] = (
-    THEME, SCALE, PROPORTIONAL, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
+    THEME, SCALE, PROPORTIONAL, COMPACT, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
 )  # fmt: skip
 
 _GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 3

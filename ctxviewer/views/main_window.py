@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
@@ -238,7 +238,7 @@ class MainWindow(QMainWindow):
         right[0].raise_()
         look = theme.current()
         sides = [self._docks["tasks"], right[0]]
-        self.resizeDocks(sides, [look.px(250), look.px(360)], Qt.Orientation.Horizontal)
+        self.resizeDocks(sides, [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
         self.resizeDocks([self._docks["usage"]], [look.px(200)], Qt.Orientation.Vertical)
 
     def _set_icons(self) -> None:
@@ -263,6 +263,10 @@ class MainWindow(QMainWindow):
                 title = dock.titleBarWidget()
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt's way to bring the own title back
                 title.deleteLater()
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
+            bar.setUsesScrollButtons(True)
+            bar.setAccessibleName("Panels that share this place")
         self._mark_panels()
 
     def _mark_panels(self, _visible: object = None) -> None:

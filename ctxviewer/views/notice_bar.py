@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID
 from ctxviewer.domain.finding import Severity
 from ctxviewer.services.notices import Notice, Notices
 from ctxviewer.views import theme
+from ctxviewer.views.dialogs.parts import plain_label
 
 SHOWN = 3
 """Notices that are shown at once; the newest ones win."""
@@ -40,14 +41,15 @@ class NoticeRow(QFrame):
         icon.setPixmap(look.icon(*_ICONS[notice.severity]).pixmap(QSize(side, side)))
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addWidget(self._label(notice.sentence, ""))
+        words.addWidget(plain_label(notice.sentence, "", self))
         if notice.hint:
-            words.addWidget(self._label(notice.hint, "muted"))
+            words.addWidget(plain_label(notice.hint, "muted", self))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(look.px(10), look.px(5), look.px(5), look.px(5))
         layout.setSpacing(look.px(8))
-        layout.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(icon, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(words, 1)
+        layout.setAlignment(words, Qt.AlignmentFlag.AlignVCenter)
         if notice.action in BY_ID:
             action = actions[notice.action]
             layout.addWidget(self._button(BY_ID[notice.action].name, action.trigger, f"{BY_ID[notice.action].tooltip}"))
@@ -57,22 +59,12 @@ class NoticeRow(QFrame):
         close.setToolTip("Dismiss this notice")
         close.setAccessibleName("Dismiss this notice")
         close.clicked.connect(self._dismiss)
-        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(close)
 
     @property
     def notice(self) -> Notice:
         """What it shows."""
         return self._notice
-
-    def _label(self, text: str, look: str) -> QLabel:
-        label = QLabel(text.encode("utf-16", "replace").decode("utf-16"), self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        if look:
-            label.setProperty("look", look)
-        return label
 
     def _button(self, words: str, slot: Callable[..., object], tip: str) -> QToolButton:
         button = QToolButton(self)

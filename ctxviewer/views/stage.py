@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.domain.finding import Finding, Severity
-from ctxviewer.domain.snapshot import Snapshot
+from ctxviewer.domain.snapshot import FileRole, Snapshot
 from ctxviewer.models.tasks import one_line
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.session import Session
@@ -109,4 +109,7 @@ class Stage(QWidget):
 
 
 def _errors(snapshot: Snapshot) -> list[Finding]:
-    return [finding for finding in snapshot.findings if finding.severity is Severity.ERROR]
+    """What cannot be shown, the history first: it is what should stand here."""
+    history = {stamp.path.name for stamp in snapshot.files if stamp.role is FileRole.MESSAGES}
+    errors = [finding for finding in snapshot.findings if finding.severity is Severity.ERROR]
+    return sorted(errors, key=lambda finding: finding.file not in history)

@@ -111,6 +111,7 @@ class MainBar(QToolBar):
         self.setAccessibleName("Toolbar")
         self._actions = actions
         self._model: ModelFact | None = None
+        self._shown_live, self._shown_mode = (True, 0), TextMode.AS_SENT
         self.stepper = RequestStepper(actions, self)
         self._live = BarButton(actions["request.live"], text=True, parent=self)
         self._mode = BarButton(text=True, menu=True, parent=self)
@@ -156,8 +157,6 @@ class MainBar(QToolBar):
         for first, second in pairwise(order):
             self.setTabOrder(first, second)
         theme.current().changed.connect(self._restyle)
-        self.show_mode(TextMode.AS_SENT)
-        self.show_live(live=True, unseen=0)
         self.show_window(None, None)
         self._follow_truncate()
         self._restyle()
@@ -175,6 +174,7 @@ class MainBar(QToolBar):
     def show_live(self, *, live: bool, unseen: int) -> None:
         """Filled while live; says how many requests came since while pinned."""
         look = theme.current()
+        self._shown_live = (live, unseen)
         words = "live" if live or not unseen else f"live · +{grouped(unseen)} new"
         self._actions["request.live"].setIconText(words)
         self._actions["request.live"].setIcon(look.icon("live", "accent" if live else "faint"))
@@ -184,6 +184,7 @@ class MainBar(QToolBar):
 
     def show_mode(self, mode: TextMode) -> None:
         """Name the text that is shown."""
+        self._shown_mode = mode
         icon = {TextMode.AS_SENT: "sent", TextMode.AS_STORED: "file", TextMode.DIFFERENCE: "difference"}[mode]
         self._mode.setText(f"{mode.value.capitalize()} ▾")
         self._mode.setIcon(theme.current().icon(icon))
@@ -244,5 +245,8 @@ class MainBar(QToolBar):
     def _restyle(self) -> None:
         look = theme.current()
         self.setIconSize(QSize(look.px(16), look.px(16)))
+        live, unseen = self._shown_live
+        self.show_live(live=live, unseen=unseen)
+        self.show_mode(self._shown_mode)
         self._window.setIcon(look.icon("window"))
         self._truncate.setIcon(look.icon("truncate"))

@@ -12,15 +12,7 @@ from ctxviewer.actions.action_set import key_text
 from ctxviewer.actions.catalogue import CATALOGUE
 from ctxviewer.actions.spec import ActionSpec, Menu
 from ctxviewer.views import theme
-
-TEXT_KEYS = (
-    ("Up, Down", "previous and next message"),
-    ("PgUp, PgDown, Space", "one page"),
-    ("Ctrl+Home, Ctrl+End", "first and last message"),
-    ("Enter", "fold or unfold, show all of a long block"),
-    ("Shift+click, drag", "select text across messages"),
-)
-"""Keys of the conversation itself; they are no actions."""
+from ctxviewer.views.conversation.keyboard import KEYS
 
 LEGEND = (
     ("Hatched and dimmed", "not sent: the message lies in the deleted range of the chosen request"),
@@ -45,7 +37,7 @@ def shortcuts_html() -> str:
         parts += [_row(spec) for spec in rows]
         parts.append("</table>")
     parts.append("<h3>In the conversation</h3><table width='100%' cellpadding='2'>")
-    parts += [f"<tr><td width='34%'>{escape(keys)}</td><td>{escape(words)}</td></tr>" for keys, words in TEXT_KEYS]
+    parts += [f"<tr><td width='34%'>{escape(keys)}</td><td>{escape(words)}</td></tr>" for keys, words in KEYS]
     parts.append("</table>")
     return "".join(parts)
 
