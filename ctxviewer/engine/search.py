@@ -106,7 +106,7 @@ class FoldedMatcher:
         return before, bisect_left(positions, end, key=lambda at: len(text[:at].casefold()))
 
     def may_hold(self, raw: bytes) -> bool:
-        """Looks for a part of the words in small letters: one that no character beyond ASCII folds to, if there are any."""
+        """Looks for a part of the words in small letters: without what characters beyond ASCII fold to."""
         part = self._part if raw.isascii() else self._sure
         return part in raw.lower() or _ESCAPE in raw
 

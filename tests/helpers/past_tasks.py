@@ -1,6 +1,6 @@
 """Tasks with a past, made up: requests, ranges that grow and shrink, updates with times. As values, without files.
 
-    past(["u task", "a ok", "u read", "a"], [Step(1), Step(3, cut=(2, 3))], updates=[...])
+past(["u task", "a ok", "u read", "a"], [Step(1), Step(3, cut=(2, 3))], updates=[...])
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ def past(messages, steps, *, history=EMPTY, now=..., window=200_000, metadata=No
         usage = Usage(cache_reads=step.total or 0)
         reported = step.total is not None
         requests.append(
-            Request(
-                number, len(ui), ts, usage, reported, step.state, last, current, step.model, "p", step.failure
-            )
+            Request(number, len(ui), ts, usage, reported, step.state, last, current, step.model, "p", step.failure)
         )
         entry(ts, "say", "api_req_started", last, current)
         for place, kind in enumerate(step.before):
