@@ -10,7 +10,22 @@ from pathlib import Path
 
 from ctxviewer import __version__
 
-COMMANDS = frozenset({"report", "sent", "plan", "apply", "undo", "redo", "history", "doctor"})
+COMMANDS = frozenset(
+    {
+        "report",
+        "sent",
+        "plan",
+        "apply",
+        "undo",
+        "redo",
+        "history",
+        "strategies",
+        "simulate",
+        "compare",
+        "replay",
+        "doctor",
+    }
+)
 """Go to `cli.main`. A folder of such a name is opened as './report'."""
 
 DONE, REFUSED, UNUSABLE, UNREADABLE = range(4)
@@ -23,6 +38,10 @@ commands (each with --help):
   apply ACTION PATH  the same, and do it after asking
   undo, redo PATH    take the last applied action back, or apply it again
   history PATH       what was applied to a task
+  strategies         the strategies of context management
+  simulate PATH      what a strategy would do, step by step
+  compare PATH       strategies side by side at one request
+  replay PATH        strategies over the whole task
   doctor [PATH]      what is odd or damaged
   screenshot [PATH]  draw the window into a PNG
 

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ctxviewer import __version__
-from ctxviewer.cli import health, look, plans
+from ctxviewer.cli import health, lab, look, plans
 from ctxviewer.cli.arguments import Parser
 from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, UsageError, tell_failure
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
 
 __all__ = ["DONE", "FINDING", "UNREADABLE", "UNUSABLE", "Terminal", "UsageError", "main"]
 
-TOPICS = (look, plans, health)
+TOPICS = (look, plans, lab, health)
 """Modules with `add(commands)`, in the order of the help."""
 
 

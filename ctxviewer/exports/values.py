@@ -9,6 +9,7 @@ from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.request import Checkpoint, Request, Usage
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.events import Event
+from ctxviewer.engine.strategies.carried import runs
 
 SCHEMA = 1
 """Raised when a field is renamed or taken away; new fields do not count."""
@@ -120,6 +121,12 @@ def projection_json(projection: Projection) -> JsonObject:
             for repair in projection.repairs
         ],
         "sent_twice": list(projection.repeated),
+        "gone": [[run.start, run.end] for run in runs(sorted(projection.gone))],
+        "gone_blocks": [list(place) for place in sorted(projection.gone_blocks)],
+        "inserted": [
+            {"before": row.before, "role": row.role, "title": row.title, "text": row.text}
+            for row in projection.inserted
+        ],
         "exact": projection.exact,
         "doubts": list(projection.doubts),
     }

@@ -22,6 +22,7 @@ from ctxviewer.engine.sage.message import ModelCall
 from ctxviewer.engine.state import State
 from ctxviewer.engine.strategies.carried import Carried
 from ctxviewer.engine.strategies.facts import Facts
+from ctxviewer.engine.words import grouped
 
 Value: TypeAlias = bool | int | float | str | None
 Values: TypeAlias = Mapping[str, Value]
@@ -105,8 +106,8 @@ class Setting:
                 return "a text is needed"
             case SettingKind.WHOLE | SettingKind.SHARE:
                 kind = "a whole number" if self.kind is SettingKind.WHOLE else "a number"
-                low = "" if self.low is None else f" from {self.low:,g}"
-                high = "" if self.high is None else f" up to {self.high:,g}"
+                low = "" if self.low is None else f" from {grouped(self.low)}"
+                high = "" if self.high is None else f" up to {grouped(self.high)}"
                 return f"{kind}{low}{high} is needed"
 
     def _number(self, value: Value) -> Value:

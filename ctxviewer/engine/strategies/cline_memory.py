@@ -164,6 +164,10 @@ class ClineMemory:
                 total += self._counted(number, history) - self._counted(number, self.history)
         return total
 
+    def follow(self, deleted: Range | None, history: ContextHistory) -> None:
+        """Go on from another range and other updates, whatever the rules say."""
+        self._take(deleted, history)
+
     def truncate(self, keep: Keep, timestamp: JsValue) -> Range | None:
         """A cut with its notice, taken over; None when it would leave out nothing more."""
         fresh = next_range(self.messages, self.deleted, keep)

@@ -69,6 +69,10 @@ def test_every_command_and_option_is_documented():
         ("plan", "truncate", "{task}", "--json"),
         ("plan", "rollback", "{task}", "--checkpoint", "2", "--json"),
         ("doctor", "{root}", "--json"),
+        ("strategies", "--json"),
+        ("simulate", "{task}", "--strategy", "sage-prune", "--set", "always=on", "--json"),
+        ("compare", "{task}", "--json"),
+        ("replay", "{task}", "--strategy", "half", "--json"),
     ],
     ids=" ".join,
 )
