@@ -19,7 +19,7 @@ REGISTRY = re.compile(
 SECRET = re.compile(
     rb"-----BEGIN [A-Z ]*PRIVATE[ ]KEY|\b(ghp|gho|github_pat)_[A-Za-z0-9]{20,}|\bsk-(ant-)?[A-Za-z0-9]{24,}|\bAKIA[0-9A-Z]{16}\b"
 )
-UNFINISHED = re.compile(rb"\b(TO[D]O|FIX[M]E)\b")
+UNFINISHED = re.compile(rb"#\s*(TO[D]O|FIX[M]E)\b(?!\",)")  # a text of a format may be called so
 
 
 def tracked() -> list[Path]:
