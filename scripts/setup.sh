@@ -2,6 +2,7 @@
 # Makes the project runnable: a virtual environment in .venv with ctxviewer and its tools, and the system libraries that
 # Qt needs. Quick when nothing is to be done. Installs system packages only when some are missing and this user may.
 #
+#   scripts/setup.sh --screen             also what the tests of a real window need (Xvfb, xdotool)
 #   PYTHON=python3.13 scripts/setup.sh    takes that interpreter (3.11 or newer)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -109,6 +110,14 @@ check_qt() {
   qt_starts || fail "Qt does not start even so. Run: QT_DEBUG_PLUGINS=1 QT_QPA_PLATFORM=offscreen $venv/bin/ctxviewer --version"
 }
 
+# A screen of its own and hands to use it, for tests/screen. Only with --screen: `make test` skips them without.
+check_screen() {
+  [ "$(uname -s)" = Linux ] || return 0
+  command -v Xvfb >/dev/null && command -v xdotool >/dev/null && return
+  need_packages xvfb xauth xdotool libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libxkbcommon-x11-0
+}
+
+[ "${1:-}" != --screen ] || check_screen
 make_venv
 # Only a change of what is asked for makes a second run do anything.
 if [ $stamp -nt pyproject.toml ] && [ $stamp -nt scripts/setup.sh ]; then exit 0; fi
