@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ def test_runs_behave_like_sets_of_numbers(some, others):
     joined = spans.merged(some)
     assert spans.length(joined) == len(numbers(some))
     assert all(spans.covers(joined, number) == (number in numbers(some)) for number in range(22))
-    assert all(before[1] + 1 < after[0] for before, after in zip(joined, joined[1:], strict=False))
+    assert all(before[1] + 1 < after[0] for before, after in pairwise(joined))
     assert numbers(spans.clipped(joined, 4, 9)) == numbers(some) & set(range(4, 10))
 
 
