@@ -98,6 +98,8 @@ class Projection:
     """Made-up messages that are sent in between, in order."""
     repairs_known: bool = True
     """False while `repairs` has not been looked for yet (it needs a pass over the history)."""
+    what_if_at: int | None = None
+    """For a what-if on an earlier request: that request's number. `request` is None then, since nothing was sent so."""
 
     def standing(self, message: int) -> Standing:
         """How stored message `message` stands to this request."""

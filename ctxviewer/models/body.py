@@ -9,6 +9,7 @@ from ctxviewer.domain.message import Block, BlockKind
 from ctxviewer.domain.projection import BlockChange, SentBlock
 from ctxviewer.domain.view import TextMode
 from ctxviewer.engine.line_difference import Side, line_difference
+from ctxviewer.models.left_out import is_left_out
 from ctxviewer.models.numbers import byte_size
 from ctxviewer.models.segments import Body, Section, Style
 from ctxviewer.models.visible import one_line
@@ -32,6 +33,8 @@ def note_of(block: SentBlock) -> str:
     """What happened to a block, with its rule: 'rewritten: truncation notice'; '' when there is nothing to say."""
     if block.change is BlockChange.SAME:
         return block.label
+    if is_left_out(block):
+        return f"not sent: {block.label}"
     word = "rewritten" if block.change is BlockChange.REWRITTEN else "repaired"
     return f"{word}: {block.label}" if block.label else word
 
@@ -118,9 +121,8 @@ def _sent_section(block: SentBlock) -> Section:
     if shown is None:
         return Section("", note=note_of(block))
     number = block.stored.index if block.stored is not None else shown.index
-    return Section(
-        shown_text(shown), _STYLES[block.change], heading=heading_of(shown), note=note_of(block), block=number
-    )
+    style = Style.LEFT_OUT if is_left_out(block) else _STYLES[block.change]
+    return Section(shown_text(shown), style, heading=heading_of(shown), note=note_of(block), block=number)
 
 
 def _stored_section(block: SentBlock) -> Section:

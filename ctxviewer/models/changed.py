@@ -13,6 +13,9 @@ def standing_differs(old: Projection, new: Projection, rows: int) -> Iterator[tu
     edges = {0, rows}
     for projection in (old, new):
         edges.update((projection.first_pair, projection.resume, projection.until))
+    if old.gone != new.gone:
+        for first, end in intervals(old.gone ^ new.gone):
+            edges.update((first, end))
     places = sorted(edge for edge in edges if 0 <= edge <= rows)
     open_since: int | None = None
     for first, end in pairwise(places):
@@ -46,6 +49,22 @@ def texts_differ(old: Projection, new: Projection) -> set[int]:
             rows.update((projection.first_pair, projection.resume, projection.until - 1))
     if old.repeated != new.repeated:
         rows.update((*old.repeated, *new.repeated))
+    rows.update(_halves(old, new))
+    return rows
+
+
+def _halves(old: Projection, new: Projection) -> set[int]:
+    """Messages that are left out in part in only one of the two, and the neighbours of all that are left out.
+
+    A call stands before its result: which half of a pair is missing is said in the message that is still there.
+    """
+    rows: set[int] = set()
+    if old.gone_blocks != new.gone_blocks:
+        for message, _ in old.gone_blocks ^ new.gone_blocks:
+            rows.update((message - 1, message, message + 1))
+    if old.gone != new.gone:
+        for first, end in intervals(old.gone ^ new.gone):
+            rows.update((first - 1, end))
     return rows
 
 

@@ -6,8 +6,9 @@ Stepping through requests changes no row: what differs is told with `dataChanged
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,14 +24,19 @@ from ctxviewer.domain.view import TextMode
 from ctxviewer.models.body import make_body
 from ctxviewer.models.changed import intervals, standing_differs, texts_differ
 from ctxviewer.models.facts import RowFacts, Words, words_of
+from ctxviewer.models.left_out import with_halves
+from ctxviewer.models.made_up import NOTHING_MADE_UP, MadeUp, made_up_rows
 from ctxviewer.models.segments import Body
 from ctxviewer.models.stretches import Stretch, StretchKind, stretches_of
 
 Index = QModelIndex | QPersistentModelIndex
+Touched = dict[int, frozenset[int] | None]
 ROOT = QModelIndex()
 
 _FIRST_ROLE = Qt.ItemDataRole.UserRole.value + 1
-NUMBER, ROLE, STANDING, LABEL, REPAIRED, TOKENS, SIZE, PREVIEW, BODY = range(_FIRST_ROLE, _FIRST_ROLE + 9)
+NUMBER, ROLE, STANDING, LABEL, REPAIRED, TOKENS, SIZE, PREVIEW, BODY, LEFT_OUT, TOUCHED = range(
+    _FIRST_ROLE, _FIRST_ROLE + 11
+)
 """Roles, each named for the fact of `RowFacts` it holds; BODY holds a `Body`."""
 
 _NAMES = {
@@ -43,6 +49,8 @@ _NAMES = {
     SIZE: b"size",
     PREVIEW: b"preview",
     BODY: b"body",
+    LEFT_OUT: b"left_out",
+    TOUCHED: b"touched",
 }
 
 KEPT_ROWS = 256
@@ -111,6 +119,11 @@ class ConversationModel(QAbstractListModel):
         self._kept: OrderedDict[int, _Entry] = OrderedDict()
         self._kept_characters = 0
         self._stretches: tuple[Stretch, ...] = ()
+        self._firsts: tuple[int, ...] = ()
+        self._made_up: Mapping[int, tuple[MadeUp, ...]] = NOTHING_MADE_UP
+        self._touched: Touched = {}
+        self._touched_rows: tuple[int, ...] = ()
+        self._touches_made_up = False
         self._changes: tuple[int, ...] | None = None
 
     # -- what is shown
@@ -130,6 +143,26 @@ class ConversationModel(QAbstractListModel):
         """Stretches of rows that are not part of the request, ascending, not overlapping."""
         return self._stretches
 
+    @property
+    def made_up(self) -> Mapping[int, tuple[MadeUp, ...]]:
+        """By row the messages that rules made up, shown above it (or below the line above it)."""
+        return self._made_up
+
+    @property
+    def touched(self) -> Touched:
+        """Rows that the step that is looked at changed: with their blocks, or None for the whole row."""
+        return self._touched
+
+    @property
+    def touches_made_up(self) -> bool:
+        """True when the step put in what is made up."""
+        return self._touches_made_up
+
+    def touches(self, first: int, last: int) -> bool:
+        """True when the step changed one of the rows first to last, both inclusive."""
+        place = bisect_left(self._touched_rows, first)
+        return place < len(self._touched_rows) and self._touched_rows[place] <= last
+
     def set_timeline(
         self, timeline: ConversationSource | None, *, same_task: bool = False, grown: bool = False
     ) -> None:
@@ -143,6 +176,7 @@ class ConversationModel(QAbstractListModel):
             self.beginResetModel()
             self._source, self._log, self._rows = timeline, log, len(log)
             self._modes.clear()
+            self._touched, self._touched_rows, self._touches_made_up = {}, (), False
             self._forget(None)
             self._projection = _plain(len(log))
             self.endResetModel()
@@ -182,6 +216,22 @@ class ConversationModel(QAbstractListModel):
         self._tell(stood, [STANDING, TOKENS])
         self._tell(intervals(row for row in texts if 0 <= row < self._rows), [])
         self._refresh_stretches()
+
+    def set_touched(self, places: Iterable[tuple[int, int | None]], *, made_up: bool = False) -> None:
+        """Mark what a step changed: (row, block, or None for the whole row), and whether it made something up."""
+        touched: Touched = {}
+        for row, block in places:
+            known = touched.get(row, frozenset())
+            touched[row] = None if block is None or known is None else known | {block}
+        old, self._touched = self._touched, touched
+        if old == touched and made_up == self._touches_made_up:
+            return
+        self._touched_rows, self._touches_made_up = tuple(sorted(touched)), made_up
+        rows = [row for row in old.keys() | touched.keys() if row not in old or old[row] != touched.get(row, ())]
+        for row in self._kept.keys() & rows:
+            self._kept[row].facts = None
+        self._tell(intervals(row for row in rows if 0 <= row < self._rows), [TOUCHED])
+        self.stretches_changed.emit()
 
     def set_counts(self, counts: TokenCounts | None) -> None:
         """Take another table of token counts; None shows no numbers."""
@@ -252,6 +302,9 @@ class ConversationModel(QAbstractListModel):
                 tokens=self._tokens(row, standing),
                 size=self._log.byte_size(row),
                 preview=words.preview,
+                left_out=words.left_out,
+                touched=row in self._touched,
+                touched_blocks=self._touched.get(row) or frozenset(),
             )
         return entry.facts
 
@@ -271,17 +324,28 @@ class ConversationModel(QAbstractListModel):
 
     def stretch_of(self, row: int) -> Stretch | None:
         """The stretch that a row lies in."""
-        return next((stretch for stretch in self._stretches if stretch.first <= row <= stretch.last), None)
+        place = bisect_right(self._firsts, row) - 1
+        return self._stretches[place] if place >= 0 and row <= self._stretches[place].last else None
+
+    def stretch_at(self, row: int) -> Stretch | None:
+        """The stretch that begins with a row."""
+        stretch = self.stretch_of(row)
+        return stretch if stretch is not None and stretch.first == row else None
 
     @property
     def changes(self) -> tuple[int, ...]:
-        """Rows that as sent are not as stored, and the first row of each stretch that is not sent. Ascending."""
+        """Rows that as sent are not as stored, and the first row of each stretch that is not sent. Ascending.
+
+        Rows above which something made up is shown belong to them.
+        """
         if self._changes is None:
             projection = self._projection
             rows = {message for message, _ in projection.updates}
             rows.update(repair.message for repair in projection.repairs)
+            rows.update(message for message, _ in projection.gone_blocks)
             found = {row for row in rows if 0 <= row < self._rows and projection.standing(row) is Standing.SENT}
             found.update(s.first for s in self._stretches if s.kind is StretchKind.NOT_SENT)
+            found.update(self._made_up)
             self._changes = tuple(sorted(found))
         return self._changes
 
@@ -311,7 +375,14 @@ class ConversationModel(QAbstractListModel):
             return facts.preview
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return facts.accessible
-        return {ROLE: facts.role, LABEL: facts.label, REPAIRED: facts.repaired, TOKENS: facts.tokens}[role]
+        return {
+            ROLE: facts.role,
+            LABEL: facts.label,
+            REPAIRED: facts.repaired,
+            TOKENS: facts.tokens,
+            LEFT_OUT: facts.left_out,
+            TOUCHED: facts.touched,
+        }[role]
 
     def roleNames(self) -> dict[int, QByteArray]:
         """Names of the roles: those of the fields of `RowFacts`."""
@@ -351,7 +422,8 @@ class ConversationModel(QAbstractListModel):
         if self._source is None:
             raise IndexError(f"there is no message {row}")
         try:
-            return self._source.blocks(self._projection, row), ""
+            blocks = self._source.blocks(self._projection, row)
+            return with_halves(self._projection, row, blocks, self._log.__getitem__), ""
         except CtxError as error:
             message = parse_message(row, self._log[row])
             blocks = tuple(SentBlock(BlockChange.SAME, block, block) for block in message.blocks)
@@ -378,6 +450,8 @@ class ConversationModel(QAbstractListModel):
         tokens_of = counts.stretch if counts is not None else _not_counted
         self._changes = None
         self._stretches = stretches_of(self._projection, self._rows, tokens_of)
+        self._firsts = tuple(stretch.first for stretch in self._stretches)
+        self._made_up = made_up_rows(self._projection, self._rows, self._stretches)
         self.stretches_changed.emit()
 
 

@@ -10,11 +10,13 @@ from ctxviewer.domain.message import BlockKind
 from ctxviewer.domain.projection import BlockChange, SentBlock, Standing
 from ctxviewer.domain.view import TextMode
 from ctxviewer.models.body import note_of, preview_of
+from ctxviewer.models.left_out import is_left_out, left_out_words
 from ctxviewer.models.numbers import grouped, short_tokens
 from ctxviewer.models.visible import one_line
 
 PREVIEW = 240
 """Most characters of a preview."""
+TOUCHED = "changed by this step"
 
 
 class Speaker(StrEnum):
@@ -48,6 +50,12 @@ class RowFacts:
     size: int
     """Bytes as stored."""
     preview: str
+    left_out: str = ""
+    """'1 of 3 blocks not sent', 'call without its result': what a strategy leaves out of the message."""
+    touched: bool = False
+    """True when the step that is looked at changed it."""
+    touched_blocks: frozenset[int] = frozenset()
+    """Stored blocks that the step changed, where it did not change the whole message."""
 
     @property
     def tokens_text(self) -> str:
@@ -74,11 +82,13 @@ class RowFacts:
         words = [f"message {self.number}", self.role or "no role"]
         if self.speaker is Speaker.TOOL:
             words.append("tool result")
-        words += [word for word in (self.label, self.repaired) if word]
+        words += [word for word in (self.label, self.repaired, self.left_out) if word]
         if self.standing is not Standing.SENT:
             words.append(str(self.standing))
         if self.mode_note:
             words.append(f"shown {self.mode_note}" if self.mode is TextMode.AS_STORED else "shown as difference")
+        if self.touched:
+            words.append(TOUCHED)
         return ", ".join(words)
 
 
@@ -91,17 +101,21 @@ class Words:
     label: str
     repaired: str
     preview: str
+    left_out: str = ""
 
 
 def words_of(role: str, blocks: tuple[SentBlock, ...]) -> Words:
     """The words for a message of a role, as stored, with these blocks."""
     notes = list(dict.fromkeys(note_of(block) for block in blocks if block.change is BlockChange.REWRITTEN))
     repairs = list(dict.fromkeys(note_of(block) for block in blocks if _is_repair(block)))
-    return Words(one_line(role, 40), _speaker(role, blocks), _list(notes), _list(repairs), preview_of(blocks, PREVIEW))
+    preview = preview_of(blocks, PREVIEW)
+    return Words(
+        one_line(role, 40), _speaker(role, blocks), _list(notes), _list(repairs), preview, left_out_words(blocks)
+    )
 
 
 def _is_repair(block: SentBlock) -> bool:
-    return block.change not in {BlockChange.SAME, BlockChange.REWRITTEN}
+    return block.change not in {BlockChange.SAME, BlockChange.REWRITTEN} and not is_left_out(block)
 
 
 def _list(notes: Iterable[str]) -> str:

@@ -36,6 +36,10 @@ class Style(StrEnum):
     REPAIRED = "repaired"
     REMOVED = "removed"
     """A stored block that is not part of the message as sent."""
+    LEFT_OUT = "left out"
+    """The same because of a strategy's choice, not of a repair."""
+    MADE_UP = "made up"
+    """Text that rules wrote."""
     ADDED_LINES = "added lines"
     DELETED_LINES = "deleted lines"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxviewer.domain.projection import Cut, Projection
+from ctxviewer.models.changed import intervals
 from ctxviewer.models.numbers import counted, short_tokens
 
 
@@ -59,9 +60,17 @@ def stretches_of(projection: Projection, stored: int, tokens_of: TokensOf) -> tu
                 found.append(_not_sent(Cut(start, first - 1, None), projection, tokens_of))
             found.append(_not_sent(Cut(first, last, cut.since_request), projection, tokens_of))
             start = last + 1
+    if projection.gone:
+        others = (row for row in projection.gone if row not in hidden and 0 <= row < min(projection.until, stored))
+        found += [_not_sent(Cut(first, end - 1, None), projection, tokens_of) for first, end in intervals(others)]
+        found.sort(key=_first)
     if projection.until < stored:
         found.append(_later(max(0, projection.until), stored - 1, projection, tokens_of))
     return tuple(found)
+
+
+def _first(stretch: Stretch) -> int:
+    return stretch.first
 
 
 def _not_sent(cut: Cut, projection: Projection, tokens_of: TokensOf) -> Stretch:
@@ -76,7 +85,8 @@ def _not_sent(cut: Cut, projection: Projection, tokens_of: TokensOf) -> Stretch:
 
 
 def _later(first: int, last: int, projection: Projection, tokens_of: TokensOf) -> Stretch:
-    what = f"later than request {projection.request + 1}" if projection.request is not None else "removed by this plan"
+    request = projection.request if projection.request is not None else projection.what_if_at
+    what = f"later than request {request + 1}" if request is not None else "removed by this plan"
     return Stretch(
         StretchKind.LATER, first, last, None, f"{span(first, last)} {what}", _details(first, last, tokens_of)
     )

@@ -127,9 +127,10 @@ class ItemInterface(QAccessibleInterface):
         state.offscreen = self.rect().isEmpty()
         if self.item[1]:
             stretch = sheet.stretch_at(self.item[0])
-            state.expandable = True
-            state.collapsed = stretch is not None and sheet.openness.is_folded(stretch)
-            state.expanded = not state.collapsed
+            if stretch is not None:
+                state.expandable = True
+                state.collapsed = sheet.openness.is_folded(stretch)
+                state.expanded = not state.collapsed
         else:
             state.readOnly = state.multiLine = True
         return state
@@ -142,8 +143,7 @@ class ItemInterface(QAccessibleInterface):
             return ""
         row, lead = self.item
         if lead:
-            stretch = sheet.stretch_at(row)
-            return stretch.sentence if stretch is not None and kind is QAccessible.Text.Name else ""
+            return self._lead_text(sheet, row, kind)
         if kind is QAccessible.Text.Name:
             return model.facts(row).accessible
         if kind is QAccessible.Text.Description:
@@ -151,6 +151,18 @@ class ItemInterface(QAccessibleInterface):
             return f"{facts.tokens_tip}. {facts.preview}"
         if kind is QAccessible.Text.Value:
             return make_visible(model.body(row).text()[:MOST_TEXT]).text.replace(LINE_BREAK, "\n")
+        return ""
+
+    @staticmethod
+    def _lead_text(sheet: Sheet, row: int, kind: QAccessible.Text) -> str:
+        """What stands above a row: the line of a stretch, and what rules made up."""
+        stretch, made = sheet.stretch_at(row), sheet.model.made_up.get(row, ())
+        if kind is QAccessible.Text.Name:
+            sentences = [stretch.sentence] if stretch is not None else []
+            return ". ".join((*sentences, *(item.sentence for item in made)))
+        if kind is QAccessible.Text.Value:
+            text = "\n".join(item.section.text for item in made)
+            return make_visible(text[:MOST_TEXT]).text.replace(LINE_BREAK, "\n")
         return ""
 
     def setText(self, _kind: QAccessible.Text, _text: str) -> None:

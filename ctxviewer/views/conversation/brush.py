@@ -54,6 +54,8 @@ class Brush:
             Style.REWRITTEN: SectionLook(theme.color("rewritten_ground"), theme.color("rewritten"), ""),
             Style.REPAIRED: SectionLook(theme.color("repaired_ground"), theme.color("repaired"), ""),
             Style.REMOVED: SectionLook(theme.color("hidden_fill"), theme.color("repaired"), ""),
+            Style.LEFT_OUT: SectionLook(theme.color("hidden_fill"), theme.color("event"), ""),
+            Style.MADE_UP: SectionLook(theme.color("accent_ground"), theme.color("accent"), ""),
             Style.ADDED_LINES: SectionLook(theme.color("added_ground"), None, "+"),
             Style.DELETED_LINES: SectionLook(theme.color("removed_ground"), None, "−"),
         }

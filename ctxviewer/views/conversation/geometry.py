@@ -1,13 +1,14 @@
 """Where each row stands, for any number of rows: heights as one array, their sums when asked for.
 
 Heights of rows that were never shown are estimated from their bytes; a row that is shown gets its exact height. Lines
-above stretches take room above the row they belong to; rows of folded stretches take none. No Qt.
+above stretches, and what rules made up, take room above the row they belong to; rows of folded stretches take none. No
+Qt.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,9 @@ class Geometry:
         self._folds: tuple[Fold, ...] = ()
         self._firsts: tuple[int, ...] = ()
         self._lead = 0
+        self._above: Mapping[int, int] = {}
+        self._stops: tuple[tuple[int, int], ...] = ()
+        """(row with something above it, how many rows from there on are folded away), ascending."""
         self._tops: Pixels | None = None
 
     def __len__(self) -> int:
@@ -91,12 +95,21 @@ class Geometry:
         """All folds, ascending."""
         return self._folds
 
-    def set_folds(self, folds: Iterable[Fold], lead: int) -> None:
-        """Replace all folds; they must ascend and not overlap. `lead` is the height of the line above each."""
-        new = tuple(folds)
-        if new != self._folds or lead != self._lead:
-            self._folds, self._lead = new, lead
+    def set_folds(self, folds: Iterable[Fold], lead: int, above: Mapping[int, int] | None = None) -> None:
+        """Replace all folds; they must ascend and not overlap. `lead` is the height of the line above each.
+
+        `above` gives further pixels above rows; those of rows that are folded away, but the first of a fold, are not
+        shown.
+        """
+        new, more = tuple(folds), above or {}
+        if new != self._folds or lead != self._lead or more != self._above:
+            self._folds, self._lead, self._above = new, lead, dict(more)
             self._firsts = tuple(fold.first for fold in new)
+            hidden = {fold.first: fold.last - fold.first + 1 if fold.folded else 0 for fold in new}
+            for row in more:
+                if row not in hidden and not self.is_folded(row):
+                    hidden[row] = 0
+            self._stops = tuple(sorted(hidden.items()))
             self._tops = None
 
     def fold_of(self, row: int) -> Fold | None:
@@ -107,13 +120,22 @@ class Geometry:
         return self._folds[place]
 
     def has_lead(self, row: int) -> bool:
-        """True if there is a line above this row."""
+        """True if there is something above this row: the line of a fold, or more."""
+        fold = self.fold_of(row)
+        if fold is not None and fold.first == row:
+            return True
+        return row in self._above and (fold is None or not fold.folded)
+
+    def has_line(self, row: int) -> bool:
+        """True if the line of a fold is above this row."""
         fold = self.fold_of(row)
         return fold is not None and fold.first == row
 
     def lead(self, row: int) -> int:
-        """Height of the line above a row, 0 if there is none."""
-        return self._lead if self.has_lead(row) else 0
+        """Height of what is above a row, 0 if there is nothing."""
+        if not self.has_lead(row):
+            return 0
+        return (self._lead if self.has_line(row) else 0) + self._above.get(row, 0)
 
     def is_folded(self, row: int) -> bool:
         """True if the row is folded away."""
@@ -126,12 +148,14 @@ class Geometry:
         """Top of each row, including the line above it, and the end of the last one."""
         if self._tops is None:
             shown = self._heights
-            if self._folds:
+            if self._stops:
                 shown = shown.copy()
                 for fold in self._folds:
                     if fold.folded:
                         shown[fold.first : fold.last + 1] = 0
                 shown[list(self._firsts)] += self._lead
+                for row, _ in self._stops:
+                    shown[row] += self._above.get(row, 0)
             self._tops = np.zeros(len(shown) + 1, dtype=np.int64)
             np.cumsum(shown, out=self._tops[1:])
         return self._tops
@@ -155,35 +179,33 @@ class Geometry:
 
     @property
     def item_count(self) -> int:
-        """Rows that are not folded away, and lines."""
-        return len(self) + len(self._folds) - sum(f.last - f.first + 1 for f in self._folds if f.folded)
+        """Rows that are not folded away, and what is above rows."""
+        return len(self) + sum(1 - hidden for _, hidden in self._stops)
 
     def item_at(self, index: int) -> tuple[int, bool]:
         """(row, True for the line above it) of an item. IndexError outside."""
         if not 0 <= index < self.item_count:
             raise IndexError(index)
         row = index
-        for fold in self._folds:
-            if row < fold.first:
+        for first, hidden in self._stops:
+            if row < first:
                 break
-            if row == fold.first:
+            if row == first:
                 return row, True
-            row -= 1
-            if fold.folded:
-                row += fold.last - fold.first + 1
+            row += hidden - 1
         return row, False
 
     def index_of(self, row: int, lead: bool) -> int | None:
         """The number of an item, None if it is not shown."""
         index = row
-        for fold in self._folds:
-            if row < fold.first:
+        for first, hidden in self._stops:
+            if row < first:
                 break
-            if row == fold.first and lead:
+            if row == first and lead:
                 return index
-            if row <= fold.last and fold.folded:
+            if row < first + hidden:
                 return None
-            index += 1 - (fold.last - fold.first + 1 if fold.folded else 0)
+            index += 1 - hidden
         return None if lead else index
 
     def next_row(self, row: int) -> int | None:

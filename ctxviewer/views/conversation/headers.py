@@ -24,6 +24,9 @@ _CHIPS = {
 }
 
 
+THIS_STEP = "this step"
+
+
 class Part(Enum):
     """What of a header lies under a point."""
 
@@ -40,6 +43,10 @@ class HeaderPlan:
     label: tuple[int, int] | None
     """(x, width) of the label that names the rule."""
     repaired: tuple[int, int] | None
+    left_out: tuple[int, int] | None
+    """What a strategy leaves out."""
+    touched: tuple[int, int] | None
+    """The mark of the step that is looked at."""
     tokens: tuple[int, int]
     rest_x: int
     """Where the preview of a closed row starts."""
@@ -51,16 +58,29 @@ def plan_header(facts: RowFacts, metrics: Metrics) -> HeaderPlan:
     width = metrics.ui.horizontalAdvance(facts.tokens_text) if facts.tokens_text else 0
     tokens_x = metrics.width - metrics.margin - width
     x, room = metrics.label_x, tokens_x - px(12)
-    label = repaired = None
+    label = repaired = left_out = touched = None
+    if facts.touched and room - x > px(24):
+        touched = (x, min(touched_width(metrics), room - x))
+        x += touched[1] + px(8)
     if facts.label and room - x > px(24):
         wanted = metrics.stripe + 2 * px(6) + metrics.ui.horizontalAdvance(label_words(facts))
         label = (x, min(wanted, room - x))
         x += label[1] + px(8)
+    if facts.left_out and room - x > px(40):
+        wanted = px(14) + 3 * px(6) + metrics.ui.horizontalAdvance(facts.left_out)
+        left_out = (x, min(wanted, room - x))
+        x += left_out[1] + px(8)
     if facts.repaired and room - x > px(40):
         wanted = px(14) + 3 * px(6) + metrics.ui.horizontalAdvance(repaired_words(facts))
         repaired = (x, min(wanted, room - x))
         x += repaired[1] + px(8)
-    return HeaderPlan(label, repaired, (tokens_x, width), x)
+    return HeaderPlan(label, repaired, left_out, touched, (tokens_x, width), x)
+
+
+def touched_width(metrics: Metrics) -> int:
+    """Pixels of the mark of a step."""
+    px = metrics.theme.px
+    return px(14) + 3 * px(6) + metrics.ui.horizontalAdvance(THIS_STEP)
 
 
 def label_words(facts: RowFacts) -> str:
@@ -102,6 +122,11 @@ def paint_header(
         rect = QRect(plan.repaired[0], y + px(2), plan.repaired[1], height - px(4))
         hovered_here = hovered is Part.LABEL and plan.label is None
         _paint_repair(painter, brush, metrics, repaired_words(facts), rect, hovered=hovered_here)
+    if plan.left_out is not None:
+        rect = QRect(plan.left_out[0], y + px(2), plan.left_out[1], height - px(4))
+        _paint_left_out(painter, brush, metrics, facts.left_out, rect)
+    if plan.touched is not None:
+        paint_touched(painter, brush, metrics, (plan.touched[0], y), plan.touched[1])
     if facts.tokens_text:
         painter.setFont(metrics.ui_font)
         painter.setPen(quiet)
@@ -166,6 +191,31 @@ def _paint_repair(painter: QPainter, brush: Brush, metrics: Metrics, words: str,
     _words(painter, brush, (metrics.ui_font, metrics.ui), brush.color("repaired"), inner, words, hovered)
 
 
+def _paint_left_out(painter: QPainter, brush: Brush, metrics: Metrics, words: str, rect: QRect) -> None:
+    """An eye struck out on hatch, and what is left out."""
+    px = brush.px
+    brush.hatched(painter, rect, rect.y())
+    inner = rect.adjusted(px(14) + px(8), 0, 0, 0)
+    painter.fillRect(inner, brush.color("hidden_fill"))
+    painter.fillRect(QRect(rect.x(), rect.y(), px(22), rect.height()), brush.color("hidden_fill"))
+    brush.icon(painter, "hidden", "event", QRect(rect.x() + px(4), rect.y(), px(14), rect.height()))
+    font = (metrics.ui_font, metrics.ui)
+    _words(painter, brush, font, brush.color("event"), inner.adjusted(0, 0, -px(2), 0), words, underlined=False)
+
+
+def paint_touched(painter: QPainter, brush: Brush, metrics: Metrics, place: tuple[int, int], room: int) -> int:
+    """The mark of the step that is looked at, at `place` = (x, y); its width, at most `room`."""
+    px = brush.px
+    width = min(touched_width(metrics), max(0, room))
+    rect = QRect(place[0], place[1] + px(2), width, metrics.header - px(4))
+    painter.fillRect(rect, brush.color("accent"))
+    brush.icon(painter, "step", "on_accent", QRect(rect.x() + px(5), rect.y(), px(14), rect.height()))
+    inner = rect.adjusted(px(14) + 2 * px(5), 0, -px(2), 0)
+    font = (metrics.ui_font, metrics.ui)
+    _words(painter, brush, font, brush.color("on_accent"), inner, THIS_STEP, underlined=False)
+    return width
+
+
 def _words(
     painter: QPainter,
     brush: Brush,
@@ -193,6 +243,7 @@ def paint_lead(
     *,
     folded: bool,
     hovered: bool,
+    touched: bool = False,
 ) -> None:
     """The line above a stretch at `place` = (y, origin of the hatch)."""
     px, height = brush.px, metrics.lead
@@ -205,7 +256,7 @@ def paint_lead(
         painter.fillRect(rect, brush.color("surface"))
     color, sign = ("event", "hidden") if hidden else ("muted", "later")
     words_x = metrics.chip_x + px(40)
-    room = metrics.width - words_x - metrics.margin - px(8)
+    room = metrics.width - words_x - metrics.margin - px(8) - (touched_width(metrics) + px(4) if touched else 0)
     title = brush.short(stretch.title, metrics.bold, room, metrics.bold_font)
     width = metrics.bold.horizontalAdvance(title)
     rest = brush.short(f" · {stretch.details}", metrics.ui, room - width, metrics.ui_font)
@@ -219,6 +270,9 @@ def paint_lead(
         middle = y + height // 2
         painter.drawLine(QPoint(metrics.margin, middle), QPoint(metrics.chip_x - px(6), middle))
         painter.drawLine(QPoint(end + px(10), middle), QPoint(metrics.width - metrics.margin, middle))
+    if touched:
+        mark = (end + px(4), y + (height - metrics.header) // 2)
+        paint_touched(painter, brush, metrics, mark, metrics.width - metrics.margin - mark[0])
     fold = "collapse" if folded else "expand"  # the icon set says what it looks like, a chevron, not what a click does
     brush.icon(painter, fold, color, QRect(metrics.chip_x, y, px(16), height))
     brush.icon(painter, sign, color, QRect(metrics.chip_x + px(19), y, px(15), height))

@@ -129,6 +129,9 @@ def _toggle(view: ConversationView, sheet: Sheet) -> bool:
         stretch = sheet.stretch_at(row)
         if stretch is not None:
             view.toggle_fold(stretch)
+        elif any(made.section.is_long for made in sheet.model.made_up.get(row, ())):
+            sheet.toggle_made_up(row)
+            view.show_changes()
         return True
     if not sheet.openness.is_open(row):
         sheet.open_row(row, is_open=True)

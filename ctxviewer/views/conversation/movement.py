@@ -49,7 +49,7 @@ class Movement:
             placed = sheet.find(row, LEAD)
             if placed is None or placed.y < 0 or placed.end > sheet.height:
                 below = row > sheet.anchor.row
-                sheet.move_to(row, LEAD, sheet.height - sheet.metrics.lead if below else 0)
+                sheet.move_to(row, LEAD, max(0, sheet.height - sheet.geometry.lead(row)) if below else 0)
         else:
             self._ensure_row(sheet, row)
         self._view.show_changes()
@@ -116,7 +116,8 @@ class Movement:
         sheet = self._view.sheet
         if sheet is not None:
             placed = sheet.find(stretch.first, LEAD)
-            y = max(0, placed.y) if placed is not None else 0
+            top = -sheet.leads.layout(stretch.first).line_top
+            y = max(top, placed.y) if placed is not None else top
             sheet.fold(stretch, not sheet.openness.is_folded(stretch), y)
             self._view.show_changes()
 

@@ -22,12 +22,14 @@ class Openness:
         self._flipped: set[int] = set()
         self._expanded: dict[int, frozenset[int]] = {}
         self._folds: dict[tuple[StretchKind, int], bool] = {}
+        self._made_up: set[int] = set()
 
     def clear(self) -> None:
         """No choices; `compact` stays."""
         self._flipped.clear()
         self._expanded.clear()
         self._folds.clear()
+        self._made_up.clear()
 
     def shorten(self, rows: int) -> None:
         """Forget rows that are gone."""
@@ -75,6 +77,16 @@ class Openness:
         whole = np.zeros(rows, dtype=np.bool_)
         whole[[row for row in self._expanded if row < rows]] = True
         return whole
+
+    # -- made-up messages
+
+    def shows_made_up(self, row: int) -> bool:
+        """True if what was made up above a row is shown whole although it is long."""
+        return row in self._made_up
+
+    def flip_made_up(self, row: int) -> None:
+        """Show it whole, or its preview again."""
+        self._made_up ^= {row}
 
     # -- stretches
 

@@ -11,13 +11,17 @@ from ctxviewer.domain.projection import Standing
 from ctxviewer.models.segments import Section, Style
 from ctxviewer.views.conversation.brush import Brush
 from ctxviewer.views.conversation.finder import Finder
-from ctxviewer.views.conversation.headers import Part, paint_header, paint_lead
+from ctxviewer.views.conversation.headers import Part, paint_header, paint_lead, paint_touched
+from ctxviewer.views.conversation.leads import StripKind
+from ctxviewer.views.conversation.made_up_painting import MadeUpPainting
 from ctxviewer.views.conversation.pieces import Piece
 from ctxviewer.views.conversation.rows import LEAD, Kind, RowLayout
 from ctxviewer.views.conversation.selection import Selection, lead_extent
 from ctxviewer.views.conversation.sheet import Placed, Sheet
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_NOTES = {"rewritten": "rewritten", "not sent": "event", "separated": "event"}
+"""Colour of a note by its first word; repairs are the others."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ class Painting:
         self._paint_current(painter, look)
         sticky = sticky_lead(sheet)
         if sticky is not None:
-            self._paint_lead(painter, sticky, look, sticky.y)
+            self._paint_lead(painter, sticky, clip, look, sticky.y, sticky=True)
 
     # -- grounds and frames
 
@@ -71,6 +75,8 @@ class Painting:
             brush.hatched(painter, QRect(0, top, metrics.width, end - top), origin)
             left = metrics.chip_x - brush.px(6)
             painter.fillRect(QRect(left, top, metrics.width - left, end - top), brush.color("hidden_fill"))
+        if row in sheet.model.touched:
+            painter.fillRect(QRect(0, top, metrics.stripe, end - top), brush.color("accent"))
         painter.fillRect(QRect(0, end - 1, metrics.width, 1), brush.color("line"))
 
     def _paint_current(self, painter: QPainter, look: Look) -> None:
@@ -100,7 +106,7 @@ class Painting:
 
     def _paint_element(self, painter: QPainter, placed: Placed, clip: QRect, look: Look, origin: int) -> None:
         if placed.element == LEAD:
-            self._paint_lead(painter, placed, look, origin)
+            self._paint_lead(painter, placed, clip, look, origin)
             return
         layout = self._sheet.row_layout(placed.row)
         element = layout.elements[placed.element]
@@ -121,21 +127,32 @@ class Painting:
             case Kind.FOOT:
                 pass
 
-    def _paint_lead(self, painter: QPainter, placed: Placed, look: Look, origin: int) -> None:
-        sheet = self._sheet
+    def _paint_lead(
+        self, painter: QPainter, placed: Placed, clip: QRect, look: Look, origin: int, *, sticky: bool = False
+    ) -> None:
+        """What stands above a row; where it sticks to the upper edge, the line of the stretch alone."""
+        sheet, hover = self._sheet, look.hover
+        here = hover is not None and hover.row == placed.row and hover.element == LEAD
         stretch = sheet.stretch_at(placed.row)
-        if stretch is None:
-            return
-        hovered = look.hover is not None and look.hover.row == placed.row and look.hover.element == LEAD
-        paint_lead(
-            painter,
-            self._brush,
-            sheet.metrics,
-            stretch,
-            (placed.y, origin),
-            folded=sheet.openness.is_folded(stretch),
-            hovered=hovered,
-        )
+        whole = sheet.openness.shows_made_up(placed.row)
+        made_up = MadeUpPainting(painter, self._brush, sheet.metrics, clip)
+        for strip in sheet.leads.layout(placed.row).strips:
+            y = placed.y if sticky else placed.y + strip.y
+            if strip.kind is not StripKind.LINE:
+                if not sticky:
+                    hovered = here and hover is not None and hover.part is Part.LABEL
+                    made_up.paint(strip, y, whole=whole, hovered=hovered, touched=sheet.model.touches_made_up)
+            elif stretch is not None:
+                paint_lead(
+                    painter,
+                    self._brush,
+                    sheet.metrics,
+                    stretch,
+                    (y, origin),
+                    folded=sheet.openness.is_folded(stretch),
+                    hovered=here and hover is not None and hover.part is Part.REST,
+                    touched=sheet.model.touches(stretch.first, stretch.last),
+                )
         if look.selection.covers(lead_extent(placed.row)):
             painter.fillRect(QRect(0, placed.y, sheet.metrics.width, placed.height), self._brush.selection_fill)
         if look.current == (placed.row, True):
@@ -163,7 +180,8 @@ class Painting:
         standing = layout.facts.standing
         self._paint_section_ground(painter, part, placed, layout, below=element.below)
         ranges = self._ranges(placed.row, element.section, part, element.piece, piece, look)
-        color = self._brush.color("hidden_text") if part.style is Style.REMOVED else self._brush.text(standing)
+        left_out = part.style in {Style.REMOVED, Style.LEFT_OUT}
+        color = self._brush.color("hidden_text") if left_out else self._brush.text(standing)
         painter.setPen(color)
         piece.layout.draw(painter, QPointF(metrics.text_x, placed.y), ranges, QRectF(clip))
         if element.below and layout.elements[placed.element + 1].kind is Kind.TEXT:
@@ -183,7 +201,7 @@ class Painting:
         brush, metrics = self._brush, self._sheet.metrics
         look = brush.look(part.style)
         rect = QRect(metrics.chip_x, placed.y, metrics.width - metrics.chip_x, placed.height - below)
-        if part.style is Style.REMOVED:
+        if part.style in {Style.REMOVED, Style.LEFT_OUT}:
             brush.hatched(painter, rect, placed.y)
             painter.fillRect(rect.adjusted(metrics.text_x - metrics.chip_x - brush.px(4), 0, 0, 0), look.ground or 0)
         elif look.ground is not None and layout.facts.standing is Standing.SENT:
@@ -227,7 +245,7 @@ class Painting:
         part = layout.section(placed.element)
         standing = layout.facts.standing
         x, y = metrics.chip_x, placed.y
-        if part.style in {Style.REWRITTEN, Style.REPAIRED, Style.REMOVED}:
+        if part.style in {Style.REWRITTEN, Style.REPAIRED, Style.REMOVED, Style.LEFT_OUT}:
             stripe = brush.look(part.style).stripe
             if stripe is not None:
                 painter.fillRect(QRect(x, y, metrics.stripe, placed.height), stripe)
@@ -241,10 +259,14 @@ class Painting:
             used = metrics.small.horizontalAdvance(words) + brush.px(10)
             x, room = x + used, room - used
         if part.note and layout.shows_notes and room > brush.px(24):
-            color = "rewritten" if part.note.startswith("rewritten") else "repaired"
+            color = _NOTES.get(part.note.partition(":")[0], "repaired")
             painter.setPen(brush.color(color))
             words = brush.short(part.note, metrics.small, room, metrics.small_font)
             painter.drawText(QRect(x, y, room, placed.height), _LEFT, words)
+            used = metrics.small.horizontalAdvance(words) + brush.px(10)
+            x, room = x + used, room - used
+        if part.block in layout.facts.touched_blocks:
+            paint_touched(painter, brush, metrics, (x, y), room)
 
     def _paint_more(self, painter: QPainter, placed: Placed, layout: RowLayout, look: Look) -> None:
         """Show all, or show less."""
@@ -287,7 +309,9 @@ def sticky_lead(sheet: Sheet) -> Placed | None:
         return None
     first = sheet.placed[0]
     fold = sheet.geometry.fold_of(first.row)
-    if fold is None or fold.folded or (first.element == LEAD and first.y >= 0):
+    if fold is None or fold.folded:
+        return None
+    if first.element == LEAD and first.y + sheet.leads.layout(first.row).line_top >= 0:
         return None
     height = sheet.metrics.lead
     end = next((p.y for p in sheet.placed if p.row > fold.last), sheet.height)

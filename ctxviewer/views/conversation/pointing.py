@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from ctxviewer.models.stretches import StretchKind
 from ctxviewer.views.conversation.headers import Part, label_words, part_at
+from ctxviewer.views.conversation.leads import StripKind
 from ctxviewer.views.conversation.painting import Hover, sticky_lead
 from ctxviewer.views.conversation.places import spot_at
 from ctxviewer.views.conversation.rows import LEAD, Kind
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ctxviewer.views.conversation.view import ConversationView
 
 AUTOSCROLL_MS = 16
+MADE_UP_TIP = "Rules would send this message. It is stored nowhere, and nothing of it is written."
 _UNITS = (Unit.CHARACTER, Unit.WORD, Unit.BLOCK)
 
 
@@ -173,8 +175,11 @@ class Pointing(QObject):
             return
         if thing.element == LEAD:
             stretch = sheet.stretch_at(thing.row)
-            if stretch is not None:
-                view.choose(thing.row, lead=True)
+            view.choose(thing.row, lead=True)
+            if thing.part is Part.LABEL:
+                sheet.toggle_made_up(thing.row)
+                view.show_changes()
+            elif stretch is not None:
                 view.toggle_fold(stretch)
             return
         layout = sheet.row_layout(thing.row)
@@ -244,7 +249,10 @@ class Pointing(QObject):
         if sheet is None or placed is None:
             return None
         if placed.element == LEAD:
-            return Hover(placed.row, LEAD)
+            strip = self._strip(sheet, placed, place.y())
+            if strip is StripKind.MORE:
+                return Hover(placed.row, LEAD, Part.LABEL)
+            return Hover(placed.row, LEAD) if strip is StripKind.LINE else None
         layout = sheet.row_layout(placed.row)
         kind = layout.elements[placed.element].kind
         if kind is Kind.MORE:
@@ -255,12 +263,22 @@ class Pointing(QObject):
                 return Hover(placed.row, placed.element, part)
         return None
 
+    def _strip(self, sheet: Sheet, placed: Placed, y: int) -> StripKind | None:
+        """What of the things above a row lies at a height."""
+        if placed == sticky_lead(sheet):
+            return StripKind.LINE
+        strip = sheet.leads.layout(placed.row).at(y - placed.y)
+        return strip.kind if strip is not None else None
+
     def tip(self, place: QPoint) -> str:
         """What the tooltip at a place says."""
         sheet, placed = self._view.sheet, self._placed(place)
         if sheet is None or placed is None:
             return ""
         if placed.element == LEAD:
+            strip = self._strip(sheet, placed, place.y())
+            if strip is not StripKind.LINE:
+                return MADE_UP_TIP if strip is StripKind.TITLE else ""
             stretch = sheet.stretch_at(placed.row)
             if stretch is None:
                 return ""

@@ -165,6 +165,9 @@ def selected_texts(model: ConversationModel, geometry: Geometry, extent: Extent)
 
 def _row_texts(model: ConversationModel, geometry: Geometry, extent: Extent, row: int) -> Iterator[str]:
     first, last = extent
+    if (row, -1) >= first[:2]:
+        for made in model.made_up.get(row, ()):
+            yield f"[{made.sentence}]\n{made.section.text}"
     if geometry.is_folded(row):
         stretch = model.stretch_of(row)
         if stretch is not None:

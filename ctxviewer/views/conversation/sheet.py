@@ -16,6 +16,7 @@ from ctxviewer.models.segments import PREVIEW_LINES
 from ctxviewer.models.stretches import Stretch, StretchKind
 from ctxviewer.views.conversation.geometry import Fold, Geometry, Pixels, estimate_heights
 from ctxviewer.views.conversation.layouts import Layouts
+from ctxviewer.views.conversation.leads import Leads
 from ctxviewer.views.conversation.metrics import Metrics
 from ctxviewer.views.conversation.openness import Openness
 from ctxviewer.views.conversation.rows import LEAD, Kind
@@ -68,6 +69,7 @@ class Sheet:
         self.geometry = Geometry()
         self.openness = Openness()
         self.layouts = Layouts(model, metrics, self.openness)
+        self.leads = Leads(model, metrics, self.openness)
         self.row_layout = self.layouts.row
         self.piece = self.layouts.piece
         self.placed: list[Placed] = []
@@ -86,6 +88,7 @@ class Sheet:
         """Another task: start at the top with nothing remembered."""
         self.openness.clear()
         self.layouts.clear()
+        self.leads.clear()
         self._sizes = self._sizes_of(0, self.model.rowCount())
         self.geometry.reset(self._estimates())
         self._refold()
@@ -126,9 +129,10 @@ class Sheet:
 
     def set_metrics(self, metrics: Metrics, *, restyled: bool = True) -> None:
         """Other measures; with `restyled` all texts must be laid out anew and heights become estimates."""
-        self.metrics = self.layouts.metrics = metrics
+        self.metrics = self.layouts.metrics = self.leads.metrics = metrics
         if restyled:
             self.layouts.clear()
+            self.leads.clear()
             self.geometry.estimate(self._estimates(), keep=self.openness.expanded_rows(len(self.geometry)))
         self._refold()
 
@@ -151,7 +155,8 @@ class Sheet:
 
     def _refold(self) -> None:
         folds = (Fold(s.first, s.last, self.openness.is_folded(s)) for s in self.model.stretches)
-        self.geometry.set_folds((f for f in folds if f.last < len(self.geometry)), self.metrics.lead)
+        rows = len(self.geometry)
+        self.geometry.set_folds((f for f in folds if f.last < rows), self.metrics.lead, self.leads.above(rows))
 
     def fold(self, stretch: Stretch, folded: bool, y: int | None = None) -> None:
         """Fold or unfold; with `y` the line of the stretch stands there afterwards, else the anchor stays."""
@@ -161,6 +166,13 @@ class Sheet:
             self._settle_at_wish()
         else:
             self.move_to(stretch.first, LEAD, y)
+
+    def toggle_made_up(self, row: int) -> None:
+        """Show what was made up above a row whole, or its preview again; its title stays where it is."""
+        placed = self.find(row, LEAD)
+        self.openness.flip_made_up(row)
+        self._refold()
+        self.move_to(row, LEAD, placed.y if placed is not None else 0)
 
     def fold_all(self, folded: bool) -> None:
         """Fold or unfold every stretch that is not sent."""
@@ -202,7 +214,7 @@ class Sheet:
     # -- elements
 
     def _height_of(self, row: int, element: int) -> int:
-        return self.metrics.lead if element == LEAD else self.layouts.height(row, element)
+        return self.geometry.lead(row) if element == LEAD else self.layouts.height(row, element)
 
     def _shown(self, row: int, element: int) -> tuple[int, int]:
         """The nearest element that is shown. There must be rows."""
@@ -211,7 +223,7 @@ class Sheet:
         if fold is not None and fold.folded:
             return fold.first, LEAD
         if element == LEAD:
-            return row, LEAD if fold is not None and fold.first == row else 0
+            return row, LEAD if self.geometry.has_lead(row) else 0
         return row, max(0, min(element, len(self.row_layout(row).elements) - 1))
 
     def after(self, row: int, element: int) -> tuple[int, int] | None:
@@ -397,4 +409,4 @@ class Sheet:
 
     def stretch_at(self, row: int) -> Stretch | None:
         """The stretch whose line stands above a row."""
-        return next((s for s in self.model.stretches if s.first == row), None)
+        return self.model.stretch_at(row)
