@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from ctxviewer.actions.catalogue import CATALOGUE
-from ctxviewer.actions.needs import Situation, first_reason
-from ctxviewer.actions.spec import ActionSpec
+from ctxviewer.actions.needs import Situation, reason
+from ctxviewer.actions.spec import ActionSpec, Need
 
 
 def key_text(keys: tuple[str, ...]) -> str:
@@ -27,6 +27,8 @@ class ActionSet(QObject):
         self._run = run
         self._group = QActionGroup(self)
         self._group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        self._reasons: dict[str, str] = {}
+        """Why each action cannot be carried out, as last told; '' when it can."""
         self._actions = {spec.id: self._make(spec) for spec in CATALOGUE}
         self._group.triggered.connect(self._trigger)
         self.update(Situation())
@@ -41,10 +43,17 @@ class ActionSet(QObject):
         return self._actions
 
     def update(self, now: Situation) -> None:
-        """Enable what can be done now; the tooltip of everything else says why it cannot."""
+        """Enable what can be done now; the tooltip of everything else says why it cannot.
+
+        Runs at every step through requests: only what has changed is touched.
+        """
+        reasons = {need: reason(need, now) for need in Need}
         for spec in CATALOGUE:
+            why = next((reasons[need] for need in spec.needs if reasons[need]), "")
+            if self._reasons.get(spec.id) == why:
+                continue
+            self._reasons[spec.id] = why
             action = self._actions[spec.id]
-            why = first_reason(spec.needs, now)
             action.setEnabled(not why)
             keys = key_text(spec.all_keys)
             tip = f"{spec.tooltip} ({keys})" if keys else spec.tooltip

@@ -25,6 +25,10 @@ class JsonLog(Sequence[Json]):
     def byte_size(self, index: int) -> int:
         """Length of `raw(index)`, without making the bytes."""
 
+    def shared_with(self, _earlier: JsonLog) -> int:
+        """How many leading items are known to equal those of another log without looking at them; 0 if not known."""
+        return 0
+
     @overload
     def __getitem__(self, index: int) -> Json: ...
 

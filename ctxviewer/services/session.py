@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.finding import Severity
 from ctxviewer.domain.log import JsonLog
-from ctxviewer.domain.plan import Plan
+from ctxviewer.domain.plan import Plan, Step
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
 from ctxviewer.domain.view import TextMode
@@ -71,7 +71,8 @@ def is_grown(old: JsonLog, new: JsonLog) -> bool:
     if len(new) < len(old):
         return False
     return all(
-        old.byte_size(index) == new.byte_size(index) and old.raw(index) == new.raw(index) for index in range(len(old))
+        old.byte_size(index) == new.byte_size(index) and old.raw(index) == new.raw(index)
+        for index in range(new.shared_with(old), len(old))
     )
 
 
@@ -84,6 +85,7 @@ class Session(QObject):
     message_changed = Signal(object)  # int | None
     projection_changed = Signal(object)  # Projection | None
     plan_changed = Signal(object)  # Plan | None
+    step_changed = Signal(object)  # int | None: how many steps of the what-if are shown; None = all, or no what-if
     text_mode_changed = Signal(object)  # TextMode
     task_failed = Signal(object)  # CtxError
     new_requests = Signal(object)  # int: how many requests came since a request was pinned
@@ -109,6 +111,11 @@ class Session(QObject):
         self._message: int | None = None
         self._plan: Plan | None = None
         self._remake: Remake | None = None
+        self._return_to: int | None = None
+        """The request that was pinned before a what-if was looked at."""
+        self._plan_at: int | None = None
+        self._quiet = False
+        self._step: int | None = None
         self._projection: Projection | None = None
         self._text_mode = TextMode.AS_SENT
         self._generation = 0
@@ -160,13 +167,23 @@ class Session(QObject):
         return self._plan
 
     @property
+    def step(self) -> int | None:
+        """How many steps of the what-if are shown; None = all of them, or there is no what-if."""
+        return self._step
+
+    @property
+    def step_done(self) -> Step | None:
+        """The step of the what-if that was done last where it is looked at step by step."""
+        return self._plan.steps[self._step - 1] if self._plan is not None and self._step else None
+
+    @property
     def text_mode(self) -> TextMode:
         """Which text of messages is shown."""
         return self._text_mode
 
     @property
     def projection(self) -> Projection | None:
-        """What is shown: after the what-if, else of the pinned request, else now. None without a readable history."""
+        """What is shown: of the what-if, else of the pinned request, else now. None without a readable history."""
         return self._projection
 
     @property
@@ -235,8 +252,10 @@ class Session(QObject):
         count = self.request_count
         if number is not None:
             number = max(0, min(number, count - 1)) if count else None
+        self._return_to = None
         if self._plan is not None:
             self._set_plan(None, None)
+            self._tell_step()
         if number == self._request:
             self._refresh_projection()
             return
@@ -270,10 +289,44 @@ class Session(QObject):
             self._message = number
             self.message_changed.emit(number)
 
-    def preview(self, plan: Plan | None, remake: Remake | None = None) -> None:
-        """Look at a what-if, or at none. With `remake` it is made again when the task grows, else it is dropped."""
-        self._set_plan(plan, remake)
-        self._refresh_projection()
+    def preview(
+        self,
+        plan: Plan | None,
+        remake: Remake | None = None,
+        *,
+        at: int | None = None,
+        step: int | None = None,
+        quiet: bool = False,
+    ) -> None:
+        """Look at a what-if, or at none. With `remake` it is made again when the task grows, else it is dropped.
+
+        A what-if that starts from now is looked at live; the request that was pinned comes back when it is dropped.
+        `at`: it starts from this pinned request instead. `step` as in `show_step`. `quiet`: whoever shows it makes it
+        anew when the task grows, so nobody need be told that it is dropped.
+        """
+        self._plan_at, self._quiet = at, quiet
+        if plan is not None and at is None and self._request is not None:
+            self._return_to = self._request
+            self._request = None
+            self.request_changed.emit(None)
+            self.new_requests.emit(0)
+        self._set_plan(plan, remake, step)
+        if plan is None and self._return_to is not None:
+            self.select_request(self._return_to)
+        else:
+            self._refresh_projection()
+        self._tell_step()
+
+    def show_step(self, done: int | None) -> None:
+        """Show the what-if after so many of its steps: 0 = before the first one, None = its end."""
+        if self._plan is None:
+            return
+        if done is not None:
+            done = max(0, min(done, len(self._plan.steps)))
+        if done != self._step:
+            self._step = done
+            self._refresh_projection()
+            self._tell_step()
 
     def set_text_mode(self, mode: TextMode) -> None:
         """Choose which text of messages is shown."""
@@ -302,7 +355,8 @@ class Session(QObject):
         self._again, self._retry = False, 0
         had_plan, had_message, had_request = self._plan, self._message, self._request
         self._task = self._snapshot = self._timeline = self._projection = None
-        self._request = self._message = self._plan = self._remake = self._failure = None
+        self._request = self._message = self._plan = self._remake = self._failure = self._return_to = None
+        self._step = self._plan_at = None
         self._seen_requests = 0
         self._notices.clear_prefix("task:")
         if had_plan is not None:
@@ -374,7 +428,7 @@ class Session(QObject):
             self._seen_requests = count
         self._seen_requests = min(self._seen_requests, count)
         if pinned_plan is not None:
-            self._plan = None
+            self._plan = self._step = None
         self._projection = self._compute_projection()
         change = SnapshotChange(reading.snapshot, reading.timeline, previous, previous is not None, reading.grown)
         self.snapshot_changed.emit(change)
@@ -413,7 +467,7 @@ class Session(QObject):
                 plan = remake(self._timeline)
             except CtxError as error:
                 self._notices.post(notice_of(error, key="task:what-if", severity=Severity.WARNING))
-        if plan is None:
+        if plan is None and not self._quiet:
             self._notices.post(
                 Notice(
                     Severity.INFO,
@@ -425,6 +479,7 @@ class Session(QObject):
         self._plan, self._remake = plan, remake if plan is not None else None
         self._projection = self._compute_projection()
         self.plan_changed.emit(plan)
+        self._tell_step()
 
     def _half_written(self, snapshot: Snapshot) -> bool:
         """Wait and read again when a file of the task seems to be in the middle of being written."""
@@ -452,16 +507,27 @@ class Session(QObject):
 
     # -- the picture --------------------------------------------------------------------------------------------
 
-    def _set_plan(self, plan: Plan | None, remake: Remake | None) -> None:
+    def _set_plan(self, plan: Plan | None, remake: Remake | None, step: int | None = None) -> None:
         self._remake = remake
+        self._step = None if plan is None or step is None else max(0, min(step, len(plan.steps)))
         if plan is not self._plan:
             self._plan = plan
             self.plan_changed.emit(plan)
 
+    def _tell_step(self) -> None:
+        """Comes after the projection, which the marks of a step are drawn on."""
+        self.step_changed.emit(self._step)
+
+    def _planned(self, plan: Plan) -> Projection:
+        """What the what-if sends as far as it is shown, and at which request if that is not the present."""
+        step = self._step
+        shown = plan.after if step is None else plan.steps[step - 1].after if step else plan.before
+        return shown if self._plan_at is None else replace(shown, what_if_at=self._plan_at)
+
     def _compute_projection(self) -> Projection | None:
         snapshot, timeline = self._snapshot, self._timeline
         if self._plan is not None:
-            return self._plan.after
+            return self._planned(self._plan)
         if snapshot is None or timeline is None or not snapshot.has_messages:
             return None
         try:

@@ -106,6 +106,12 @@ class RawLog(JsonLog):
         data = self._base if index < self._base_count else self._tail
         return data.startswith(prefix, self._starts[index])
 
+    def shared_with(self, earlier: JsonLog) -> int:
+        """Items that lie in the same bytes of one reading."""
+        if isinstance(earlier, RawLog) and earlier._base is self._base:  # noqa: SLF001 - another one of our own
+            return min(self._base_count, earlier.base_count)
+        return 0
+
     def raw(self, index: int) -> bytes:
         """The bytes of item `index` exactly as they stand in the file."""
         return bytes(self.view(range(len(self._starts))[index]))

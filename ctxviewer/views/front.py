@@ -204,6 +204,7 @@ class WindowFront(QObject):
         if self._preview is not None and self._preview.writing:
             self._preview.finish()
             self._session.preview(None)
+            self._session.go_live()
 
     def _leave_task(self, _task: object) -> None:
         self._close_preview()

@@ -79,9 +79,11 @@ class RequestStepper(QWidget):
         """What it says."""
         return self._where.text()
 
-    def show_place(self, request: int | None, count: int) -> None:
-        """Say which request is shown; None = live."""
-        if count == 0:
+    def show_place(self, request: int | None, count: int, *, what_if: bool = False) -> None:
+        """Say which request is shown; None = live. `what_if`: not what was or will be sent, but what would be."""
+        if what_if:
+            text = "what-if, from now"
+        elif count == 0:
             text = "no requests"
         elif request is None:
             text = f"now, after request {grouped(count)}"
@@ -95,8 +97,8 @@ class RequestStepper(QWidget):
     def _restyle(self) -> None:
         look = theme.current()
         self._where.setFont(look.ui_font(bold=True))
-        longest = self._where.fontMetrics().horizontalAdvance("now, after request 1,000")
-        self._where.setMinimumWidth(longest + look.px(12))
+        longest = self._where.fontMetrics().horizontalAdvance("now, after request 10,000")
+        self._where.setFixedWidth(longest + look.px(16))
 
 
 class MainBar(QToolBar):

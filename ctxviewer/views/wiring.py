@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QMenu
 
 from ctxviewer.actions.action_set import ActionSet
@@ -27,6 +27,9 @@ from ctxviewer.views.conversation import ContextRequest
 from ctxviewer.views.conversation.finder import FindState
 from ctxviewer.views.front import WindowFront
 from ctxviewer.views.main_window import MainWindow
+
+REQUEST_PAUSE_MS = 40
+"""After fast steps the words about a request follow the picture so much later."""
 
 
 class Wiring(QObject):
@@ -53,6 +56,10 @@ class Wiring(QObject):
         self._handlers, self._actions = handlers, actions
         self._messages, self._tasks = messages, tasks
         self._menu: QMenu | None = None
+        self._request_soon = QTimer(self)
+        self._request_soon.setSingleShot(True)
+        self._request_soon.setInterval(REQUEST_PAUSE_MS)
+        self._request_soon.timeout.connect(self._show_request)
         self._connect_session(discovery)
         self._connect_panes()
         self._follow_tasks(discovery.tasks)
@@ -145,7 +152,7 @@ class Wiring(QObject):
         self._panels.usage.set_request(number)
         self._stage.conversation.set_following(number is None)
         self._show_place()
-        self._show_request()
+        self._request_soon.start()
 
     def _follow_projection(self, projection: Projection | None) -> None:
         if self._session.timeline is None:
@@ -176,6 +183,7 @@ class Wiring(QObject):
         self._stage.plan_bar.show_plan(plan)
         self._counting.count_plan(plan)
         self._show_plan_in_graph()
+        self._show_place()
 
     def _follow_mode(self, mode: TextMode) -> None:
         self._messages.set_text_mode(mode)
@@ -203,7 +211,7 @@ class Wiring(QObject):
 
     def _show_place(self, _news: object = None) -> None:
         session, bar = self._session, self._window.bar
-        bar.stepper.show_place(session.request, session.request_count)
+        bar.stepper.show_place(session.request, session.request_count, what_if=session.plan is not None)
         bar.show_live(live=session.live, unseen=session.unseen_requests)
 
     def _show_window(self, _news: object = None) -> None:
@@ -240,6 +248,7 @@ class Wiring(QObject):
 
     def _show_request(self) -> None:
         timeline, number = self._session.timeline, self._session.request
+        self._request_soon.stop()
         if timeline is None:
             return
         explanation = self._explaining.current

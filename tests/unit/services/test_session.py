@@ -11,7 +11,9 @@ from ctxviewer.engine.plans import plan_truncate
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session, is_grown
+from ctxviewer.sources import registry
 from helpers.snapshots import FakeDisk, Heard, HeldExecutor, inline_runner, ref, snapshot
+from helpers.working_agent import WorkingAgent
 
 
 class Desk:
@@ -201,6 +203,17 @@ def test_a_what_if_is_shown_and_dropped(desk):
     assert [len(picture.hidden) for picture in pictures.said] == [len(plan.after.hidden), 0]
 
 
+def test_a_what_if_from_now_is_looked_at_live_and_the_pinned_request_comes_back(desk):
+    desk.session.select_request(1)
+    moved = Heard(desk.session.request_changed)
+    desk.session.preview(plan_truncate(desk.session.timeline, "half"))
+    assert desk.session.live
+    assert desk.session.projection.stored == 6
+    desk.session.preview(None)
+    assert moved.said == [None, 1]
+    assert desk.session.projection.request == 1
+
+
 def test_stepping_leaves_the_what_if(desk):
     desk.session.preview(plan_truncate(desk.session.timeline, "half"))
     heard = Heard(desk.session.plan_changed)
@@ -292,3 +305,22 @@ def test_the_index_entry_of_the_reading_becomes_the_task(desk):
     renamed = replace(ref(), title="new title")
     desk.change(snapshot(6, 3, task=renamed, digest="of the new index entry"))
     assert desk.session.task.title == "new title"
+
+
+def test_growth_of_a_file_that_shares_its_beginning_is_seen_without_copies(tmp_path, monkeypatch):
+    monkeypatch.setattr("ctxviewer.sources.files.SHARED_FROM", 0)
+    agent = WorkingAgent(tmp_path / "root")
+    for number in range(4):
+        agent.turn(f"step {number}")
+    agent.write()
+    first = registry.read(agent.ref, generation=1)
+    agent.turn("one more")
+    agent.write()
+    second = registry.read(agent.ref, previous=first, generation=2)
+    assert second.messages.shared_with(first.messages) >= len(first.messages) - 1
+    assert is_grown(first.messages, second.messages)
+    agent.messages[3]["content"][0]["text"] = "another answer!"
+    agent.write()
+    third = registry.read(agent.ref, previous=second, generation=3)
+    assert third.messages.shared_with(second.messages) <= 3
+    assert not is_grown(second.messages, third.messages)
