@@ -1,22 +1,39 @@
-"""Why a request looks as it does: the decision in plain words, each with its numbers."""
+"""Why a request looks as it does: the decision in plain words, each with its numbers, and what does not fit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
-from ctxviewer.domain.errors import BrokenInputError
-from ctxviewer.domain.log import Prefix
 from ctxviewer.domain.ranges import Range
-from ctxviewer.domain.request import Request, RequestState
 from ctxviewer.domain.snapshot import ModelFact
-from ctxviewer.engine.cline.optimize import ENOUGH, Optimization
-from ctxviewer.engine.cline.prepare import Decision, Verdict, decide
-from ctxviewer.engine.cline.truncation import Keep, resume_index
+from ctxviewer.engine.ahead import look_ahead
+from ctxviewer.engine.cline.prepare import Decision, Verdict
 from ctxviewer.engine.cline.window import Api, Provider, WindowInfo, window_info
+from ctxviewer.engine.difference import RowKind, difference_of, summary
 from ctxviewer.engine.events import Event, EventKind
+from ctxviewer.engine.past_decisions import compare, compare_forced, decision_of, repeated
+from ctxviewer.engine.reasons import (
+    asks_for_summary,
+    decision_sentences,
+    ending,
+    limit_words,
+    optimization_sentence,
+    reason_of,
+    replaced_words,
+)
 from ctxviewer.engine.timeline import Timeline
-from ctxviewer.engine.words import grouped, percent, plural, request_name, span
+from ctxviewer.engine.words import grouped, plural, request_name
+
+__all__ = [
+    "Explanation",
+    "api_of",
+    "decision_sentences",
+    "explain",
+    "explain_event",
+    "limit_words",
+    "optimization_sentence",
+    "replaced_words",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,23 @@ class Explanation:
     """Where the recorded data does not fit the rules, or the picture is approximate."""
     decision: Decision | None = None
     """The full decision by the rules, when the limit was reached."""
+    events: tuple[Event, ...] = ()
+    """What changed the context for this request, in order."""
+    changes: tuple[str, ...] = ()
+    """What else this request sends that the one before did not, and the other way round."""
+    keep: str = ""
+    """How much the cut keeps: 'half', 'quarter', 'lastTwo', 'none', or several joined by ' or '; '' without a cut."""
+    range_before: Range | None = None
+    """The deleted range that the request started from; for the next request, the one in force."""
+    range_after: Range | None = None
+    """As recorded; for the next request, by the rules."""
+    saved_characters: float | None = None
+    """What replacing older reads saved, in UTF-16 units, of `total_characters`; None when it was not tried."""
+    total_characters: float | None = None
+    growth: float | None = None
+    """Only ahead: tokens that each of the last three requests added, on average."""
+    expected: float | None = None
+    """Only ahead: the total of a next request of that size."""
 
 
 def api_of(model: ModelFact, window: float | None = None) -> Api:
@@ -59,247 +93,244 @@ def explain(timeline: Timeline, number: int | None, window: float | None = None)
     source = "chosen for this view" if window is not None else str(model.window_source)
     if number is None:
         return _ahead(timeline, info, source)
-    request = timeline.requests[number]
-    moment = timeline.moments[number]
-    sentences: list[str] = []
-    doubts = list(moment.doubts)
-    events = tuple(event for event in timeline.events if event.request == number)
-    if number == 0:
-        sentences.append("The first request: there is no earlier total to compare with the limit.")
-        sentences.extend(event.sentence + "." for event in events)
-        return Explanation(0, (*sentences, *_ending(request)), info.window, info.limit, source, doubts=tuple(doubts))
-    previous = timeline.requests[number - 1]
-    total = previous.usage.total
-    if not previous.usage_reported:
-        sentences.append(f"{request_name(number - 1).capitalize()} reported no tokens, so nothing was compared.")
-        sentences.extend(event.sentence + "." for event in events)
-        ending = _ending(request)
-        return Explanation(number, (*sentences, *ending), info.window, info.limit, source, doubts=tuple(doubts))
-    decision: Decision | None = None
-    if total >= info.limit:
-        sentences.append(
-            f"{request_name(number - 1).capitalize()} reported {grouped(total)} tokens, at or above the limit of "
-            f"{limit_words(info)}."
-        )
-        decision = _decision(timeline, number, info, total, doubts)
-        if decision is not None:
-            repeat = _repeat(timeline, number, info, decision)
-            sentences.extend(decision_sentences(decision, moment.until))
-            if repeat is not None:
-                sentences.append(
-                    "That was an earlier attempt, removed when the task was resumed. At the same total the decision "
-                    "was made once more."
-                )
-                sentences.extend(decision_sentences(repeat, moment.until))
-                decision = repeat
-            attempts = repeat is not None or request.range_before != timeline.moments[number - 1].deleted_range
-            _compare(timeline, number, decision, events, doubts, several=attempts)
-    else:
-        sentences.append(
-            f"{request_name(number - 1).capitalize()} reported {grouped(total)} tokens, below the limit of "
-            f"{limit_words(info)}: nothing had to be done."
-        )
-        for event in events:
-            sentences.append(event.sentence + ".")
-            if event.kind is EventKind.TRUNCATE and event.keep.startswith("quarter"):
-                sentences.append(
-                    "A cut that keeps a quarter, at a total below the limit, is what follows when the provider "
-                    "refuses a request as too large."
-                )
-            elif event.kind in {EventKind.TRUNCATE, EventKind.OPTIMIZE} and timeline.snapshot.has_timeline:
-                doubts.append(
-                    "By the rules nothing would have been done at this total. Likely the window was another one, "
-                    "or a request in between was removed when the task was resumed."
-                )
+    if not 0 <= number < len(timeline.requests):
+        raise IndexError(f"there is no request {number + 1}; the task has {len(timeline.requests)}")
+    return _Answer(timeline, number, info, source).give()
+
+
+def explain_event(timeline: Timeline, event: Event, window: float | None = None) -> Explanation:
+    """Why an event came about: the explanation of the request that it is first in force for.
+
+    For an event that no request has followed yet, what is known of it, and what the next request will meet.
+    """
+    if event.request is not None:
+        return explain(timeline, event.request, window)
+    found = explain(timeline, None, window)
+    reason = reason_of(timeline, event)
     return Explanation(
-        number,
-        (*sentences, *_ending(request)),
+        None,
+        (*reason.sentences, "No request has been made since.", *found.sentences),
+        found.window,
+        found.limit,
+        found.window_source,
+        found.compared,
+        found.compared_request,
+        doubts=(*reason.doubts, *found.doubts),
+        decision=found.decision,
+        events=(event,),
+        keep=event.keep,
+        range_before=event.range_before,
+        range_after=event.range_after,
+        growth=found.growth,
+        expected=found.expected,
+    )
+
+
+def _ahead(timeline: Timeline, info: WindowInfo, source: str) -> Explanation:
+    found = look_ahead(timeline, info, source)
+    decision = found.decision
+    saved, total = _characters(decision)
+    now = timeline.snapshot.range_now
+    return Explanation(
+        None,
+        found.sentences,
         info.window,
         info.limit,
         source,
-        total,
-        number - 1,
+        found.total,
+        found.request,
         _share(decision),
-        tuple(dict.fromkeys(doubts)),
+        found.doubts,
         decision,
+        keep=str(decision.keep) if decision is not None and decision.verdict is Verdict.TRUNCATED else "",
+        range_before=now,
+        range_after=now if decision is None else decision.range_after,
+        saved_characters=saved,
+        total_characters=total,
+        growth=found.growth,
+        expected=found.expected,
     )
 
 
-def limit_words(info: WindowInfo) -> str:
-    """'160,000 (window 200,000 − 40,000)'."""
-    reserve = info.window - info.limit
-    return f"{grouped(info.limit)} (window {grouped(info.window)} − {grouped(reserve)})"
+MANAGED = frozenset({EventKind.TRUNCATE, EventKind.OPTIMIZE})
+"""Events that the limit decides; the others come from the user, the model or the provider."""
 
 
-def decision_sentences(decision: Decision, length: int) -> list[str]:
-    """The stages of a decision on a history of `length` messages, one sentence each."""
-    sentences = []
-    if decision.optimization is not None:
-        sentences.append(optimization_sentence(decision.optimization))
-    if decision.verdict is Verdict.TRUNCATED and decision.range_after is not None:
-        sentences.append(_cut_sentence(decision, length))
-        if decision.notice_added:
-            sentences.append("The truncation notice was put on message 1.")
-    return sentences
+class _Answer:
+    """The explanation of one past request in the making."""
 
+    def __init__(self, timeline: Timeline, number: int, info: WindowInfo, source: str) -> None:
+        self._timeline, self._number = timeline, number
+        self._info, self._source = info, source
+        self._request = timeline.requests[number]
+        self._moment = timeline.moments[number]
+        self._events = tuple(event for event in timeline.events if event.request == number)
+        self._sentences: list[str] = []
+        self._doubts: list[str] = list(self._moment.doubts)
+        self._decision: Decision | None = None
+        self._first: Decision | None = None
+        """The decision of an earlier attempt, where it was made again."""
 
-def optimization_sentence(optimization: Optimization) -> str:
-    """What replacing older reads did, with the savings and the verdict."""
-    if not optimization.changed:
-        return "No file is in the conversation twice, so there was nothing to replace and a cut was needed."
-    words = replaced_words(optimization)
-    if optimization.characters is None:
-        return f"{words}."
-    verdict = (
-        f"less than {percent(ENOUGH)}, so a cut was needed as well"
-        if optimization.need_to_truncate
-        else f"at least {percent(ENOUGH)}, so no cut was needed"
-    )
-    return f"{words}, {verdict}."
-
-
-def replaced_words(optimization: Optimization) -> str:
-    """'7 older copies of 2 files replaced: saved 12 % (4,000 of 33,000 characters)'."""
-    files = len({read.path for read in optimization.replaced})
-    copies = plural(len(optimization.replaced), "older copy", "older copies")
-    characters = optimization.characters
-    if characters is None:
-        return f"{copies} of {plural(files, 'file')} replaced"
-    saved = characters.saved if isinstance(characters.saved, (int, float)) else 0
-    total = characters.total if isinstance(characters.total, (int, float)) else 0
-    return (
-        f"{copies} of {plural(files, 'file')} replaced: saved {percent(characters.share)} ({grouped(saved)} of "
-        f"{grouped(total)} characters)"
-    )
-
-
-def _cut_sentence(decision: Decision, length: int) -> str:
-    after = decision.range_after
-    rest = length - resume_index(decision.range_before)
-    if decision.keep is Keep.QUARTER:
-        why = "half of the total is still above the limit, so three quarters of the rest go"
-    else:
-        why = "half of the total is not above the limit, so half of the rest goes"
-    if after is None or after.is_empty:
-        return (
-            f"{why.capitalize()}; with {plural(rest, 'message')} left there was nothing to take (range {span(after)})."
+    def give(self) -> Explanation:
+        """Work it out."""
+        compared = self._compare()
+        self._sentences.extend(ending(self._request))
+        self._other_model()
+        # An attempt that was made again has replaced the files already, and saved what there was to save.
+        counted = self._first if self._first is not None and _share(self._decision) is None else self._decision
+        saved, total = _characters(counted)
+        ranges = [event for event in self._events if event.keep]
+        return Explanation(
+            self._number,
+            tuple(dict.fromkeys(self._sentences)),
+            self._info.window,
+            self._info.limit,
+            self._source,
+            compared,
+            None if compared is None else self._number - 1,
+            _share(counted),
+            tuple(dict.fromkeys(self._doubts)),
+            self._decision,
+            self._events,
+            self._changes(),
+            ranges[-1].keep if ranges else "",
+            self._request.range_before,
+            self._moment.deleted_range,
+            saved,
+            total,
         )
-    fresh = Range(resume_index(decision.range_before), after.end)
-    return f"{why.capitalize()}: messages {fresh} ({fresh.length} of {rest})."
+
+    def _compare(self) -> float | None:
+        """The sentences up to the resulting range; gives the total that was compared."""
+        number = self._number
+        before = [event for event in self._events if event.kind not in MANAGED and not self._is_inside(event)]
+        for event in before:
+            self._tell(event)
+        if number == 0:
+            self._sentences.append("The first request: there is no earlier total to compare with the limit.")
+            self._tell_rest(before)
+            return None
+        previous = self._timeline.requests[number - 1]
+        name = request_name(number - 1).capitalize()
+        if not previous.usage_reported:
+            self._sentences.append(f"{name} reported no tokens, so nothing was compared.")
+            self._tell_rest(before)
+            return None
+        total = previous.usage.total
+        limit = limit_words(self._info, self._source)
+        if total < self._info.limit:
+            verdict = "nothing had to be done" if not self._events else "by the limit nothing had to be done"
+            self._sentences.append(f"{name} reported {grouped(total)} tokens, below the limit of {limit}: {verdict}.")
+            self._tell_rest(before)
+            self._below()
+            return total
+        self._sentences.append(f"{name} reported {grouped(total)} tokens, at or above the limit of {limit}.")
+        if any(event.kind is EventKind.SUMMARIZE for event in before):
+            self._sentences.append("Right after a summary nothing is compared.")
+            self._tell_rest(before)
+        elif asks_for_summary(self._timeline, number):
+            self._sentences.append(
+                "Auto-condense is on: nothing is cut; the request itself asks the model to summarise the conversation."
+            )
+            self._tell_rest(before)
+        else:
+            self._decide(total, before)
+        return total
+
+    def _is_inside(self, event: Event) -> bool:
+        """Whether an event came while the request was being tried, so after its own decision."""
+        return event.kind is EventKind.FORCED_TRUNCATE and event.ui_index > self._request.ui_index >= 0
+
+    def _tell(self, event: Event) -> None:
+        reason = reason_of(self._timeline, event)
+        self._sentences.extend(reason.sentences)
+        self._doubts.extend(reason.doubts)
+
+    def _tell_rest(self, told: list[Event]) -> None:
+        for event in self._events:
+            if event not in told:
+                self._tell(event)
+
+    def _below(self) -> None:
+        """What to say of a cut or an optimisation that the limit did not ask for."""
+        for event in self._events:
+            if event.kind is EventKind.TRUNCATE and event.keep.startswith("quarter"):
+                self._sentences.append(
+                    "A cut that keeps a quarter, at a total below the limit, is what follows when the provider "
+                    "refuses a request as too large."
+                )
+            elif event.kind in MANAGED and self._timeline.snapshot.has_timeline:
+                self._doubts.append(
+                    "By the rules nothing would have been done at this total. Likely the window was another one, "
+                    "or a request in between was removed when the task was resumed."
+                )
+
+    def _decide(self, total: float, told: list[Event]) -> None:
+        """The stages of the decision by the rules, and how they fit what is recorded."""
+        timeline, number, doubts = self._timeline, self._number, self._doubts
+        decision = decision_of(timeline, number, self._info, total, doubts)
+        if decision is None:
+            self._tell_rest(told)
+            return
+        for event in self._events:
+            if event.kind is EventKind.TRUNCATE and event.ui_index < self._request.ui_index:
+                self._sentences.append(
+                    f"Before it, in an attempt that is not in the timeline any more: {event.sentence}."
+                )
+        repeat = repeated(timeline, number, self._info, decision)
+        self._sentences.extend(decision_sentences(decision, self._moment.until))
+        if repeat is not None:
+            self._sentences.append(
+                "That was an earlier attempt, removed when the task was resumed. At the same total the decision was "
+                "made once more."
+            )
+            self._sentences.extend(decision_sentences(repeat, self._moment.until))
+            self._first, decision = decision, repeat
+        self._decision = decision
+        forced = [event for event in self._events if self._is_inside(event)]
+        for event in forced:
+            self._tell(event)
+        attempts = repeat is not None or self._request.range_before != timeline.moments[number - 1].deleted_range
+        if not forced:
+            compare(timeline, number, decision, self._events, doubts, several=attempts)
+        else:
+            compare_forced(timeline, number, decision, len(forced), doubts)
+
+    def _other_model(self) -> None:
+        known, used = self._timeline.snapshot.model.model_id, self._request.model_id
+        if known and used and known != used:
+            self._sentences.append(f"The request was made with {used}; the window is that of {known}.")
+
+    def _changes(self) -> tuple[str, ...]:
+        """What changed from the request before."""
+        if self._number == 0 or not self._timeline.snapshot.has_messages:
+            return ()
+        found = difference_of(self._timeline, self._number - 1, self._number)
+        rewritten = [row for row in found.rows if row.kind in {RowKind.REWRITTEN, RowKind.REPAIRED}]
+        details = tuple(f"Message {row.first}: {row.sentence}" for row in rewritten[:MOST_CHANGES])
+        more = (
+            (f"And {plural(len(rewritten) - MOST_CHANGES, 'more message')}.",) if len(rewritten) > MOST_CHANGES else ()
+        )
+        return (*summary(found), *details, *more)
+
+
+MOST_CHANGES = 6
+"""Messages that were sent in other words are named up to so many."""
+
+
+def _characters(decision: Decision | None) -> tuple[float | None, float | None]:
+    """Saved and total characters of a decision's optimisation."""
+    counted = decision.optimization.characters if decision is not None and decision.optimization is not None else None
+    if counted is None:
+        return None, None
+    saved, total = (
+        float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+        for value in (counted.saved, counted.total)
+    )
+    return saved, total
 
 
 def _share(decision: Decision | None) -> float | None:
     if decision is None or decision.optimization is None or decision.optimization.characters is None:
         return None
     return decision.optimization.characters.share
-
-
-def _decision(timeline: Timeline, number: int, info: WindowInfo, total: float, doubts: list[str]) -> Decision | None:
-    snapshot = timeline.snapshot
-    if not snapshot.has_messages:
-        doubts.append("The API history is missing, so the decision cannot be worked out.")
-        return None
-    moment = timeline.moments[number]
-    try:
-        return decide(
-            Prefix(snapshot.messages, moment.until),
-            info,
-            timeline.requests[number].range_before,
-            timeline.history_before(number),
-            total=total,
-            timestamp=timeline.requests[number - 1].ts,
-        )
-    except BrokenInputError as err:
-        doubts.append(f"The rules fail on this history: {err.sentence}")
-        return None
-
-
-def _repeat(timeline: Timeline, number: int, info: WindowInfo, first: Decision) -> Decision | None:
-    """The decision made again on top of `first`, if only that leads to the recorded range; None if not.
-
-    When a task is resumed, a request that was in flight is deleted from the timeline, but what its management did
-    stays; the next request meets the same total and decides anew.
-    """
-    recorded = timeline.moments[number].deleted_range
-    if recorded == first.range_after:
-        return None
-    messages = Prefix(timeline.snapshot.messages, timeline.moments[number].until)
-    try:
-        again = decide(
-            messages, info, first.range_after, first.history_after, total=first.total, timestamp=first.timestamp
-        )
-    except BrokenInputError:
-        return None
-    return again if again.range_after == recorded else None
-
-
-def _compare(
-    timeline: Timeline,
-    number: int,
-    decision: Decision,
-    events: tuple[Event, ...],
-    doubts: list[str],
-    *,
-    several: bool,
-) -> None:
-    """Add what does not fit the rules. With several attempts at one request, updates of all of them share a time."""
-    recorded = timeline.moments[number].deleted_range
-    if recorded != decision.range_after:
-        what = ", ".join(event.sentence for event in events) or "no event"
-        doubts.append(
-            f"By the rules the range would be {span(decision.range_after)}; recorded is {span(recorded)} ({what}). "
-            "Likely another window or version, a request that was repeated, or a condense in between."
-        )
-    stamp = timeline.requests[number - 1].ts
-    by_rules = {update.message for update in decision.history_after.updates() if update.timestamp == stamp}
-    stored = {update.message for update in timeline.updates if update.timestamp == stamp}
-    if by_rules != stored and recorded == decision.range_after and not several:
-        doubts.append(
-            f"By the rules {plural(len(by_rules), 'message')} would carry an update made now; "
-            f"recorded are {len(stored)}."
-        )
-
-
-def _ending(request: Request) -> tuple[str, ...]:
-    if request.state is RequestState.RUNNING:
-        return ("The request is still running, or was left unfinished.",)
-    if request.state in {RequestState.CANCELLED, RequestState.FAILED}:
-        words = "was cancelled" if request.state is RequestState.CANCELLED else "failed"
-        return (f"The request {words}: {request.failure}." if request.failure else f"The request {words}.",)
-    return ()
-
-
-def _ahead(timeline: Timeline, info: WindowInfo, source: str) -> Explanation:
-    """What the next request will meet."""
-    reported = [request for request in timeline.requests if request.usage_reported]
-    if not reported:
-        sentence = f"No request has reported its size yet; the limit is {limit_words(info)}."
-        return Explanation(None, (sentence,), info.window, info.limit, source)
-    last = reported[-1]
-    total = last.usage.total
-    name = request_name(last.number).capitalize()
-    sentences: list[str] = []
-    if total >= info.limit:
-        sentences.append(
-            f"{name} reported {grouped(total)} tokens, at or above the limit of {limit_words(info)}: "
-            "the next request will first be optimised or cut."
-        )
-    else:
-        sentences.append(
-            f"{name} reported {grouped(total)} tokens, {grouped(info.limit - total)} below the limit of "
-            f"{limit_words(info)}."
-        )
-        growth = _growth(reported)
-        if growth > 0:
-            rounds = int((info.limit - total) // growth) + 1
-            sentences.append(
-                f"The last requests grew by {grouped(round(growth))} tokens each; at that pace the limit is reached "
-                f"after {plural(rounds, 'more request')}."
-            )
-    return Explanation(None, tuple(sentences), info.window, info.limit, source, total, last.number)
-
-
-def _growth(reported: list[Request]) -> float:
-    recent = [request.usage.total for request in reported[-4:]]
-    steps = [later - earlier for earlier, later in pairwise(recent) if later > earlier]
-    return sum(steps) / len(steps) if steps else 0
