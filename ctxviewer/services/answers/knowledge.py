@@ -71,7 +71,10 @@ class Insight:
 
 
 class Knowledge(QObject):
-    """The insight into the open task; what is known of messages is carried on while the task grows."""
+    """The insight into the open task; what is known of messages is carried on while the task grows.
+
+    Make it right behind the session: it must hear of a new reading before those who ask about it.
+    """
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
