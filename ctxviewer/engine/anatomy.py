@@ -10,11 +10,11 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from ctxviewer.domain.json import Json, as_text, is_object
 from ctxviewer.domain.message import Block, BlockKind, Message, parse_message
 from ctxviewer.domain.updates import Update
+from ctxviewer.engine.contents import Category
 from ctxviewer.engine.timeline import Timeline
 
 EVERY = 64
@@ -40,21 +40,6 @@ _PATH = re.compile(r"\s*<path>([^<]*)</path>")
 _BRACKET = re.compile(r"\[([A-Z][A-Z ]+)\]")
 _HEAD = 400
 """So far into a text its nature is looked for."""
-
-
-class Category(StrEnum):
-    """What a block is for."""
-
-    TASK = "task"
-    USER = "user"
-    ASSISTANT = "assistant"
-    CALLS = "tool calls"
-    RESULTS = "tool results"
-    FILES = "files"
-    SURROUNDINGS = "environment details"
-    NOTICES = "notices"
-    PICTURES = "images"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from typing import Protocol, TypeVar
 
 from ctxviewer.domain.projection import BlockChange, Projection, SentBlock, Standing
 from ctxviewer.domain.request import Request
-from ctxviewer.engine.anatomy import Anatomy, BlockAnatomy, Category, Piece
+from ctxviewer.engine.anatomy import Anatomy, BlockAnatomy, Piece
+from ctxviewer.engine.contents import Category
 
 K = TypeVar("K")
 
