@@ -73,9 +73,10 @@ def test_scripts_are_valid_and_executable(script):
     assert "set -euo pipefail" in script.read_text("utf-8")
 
 
-def test_ci_runs_the_tests_last():
-    steps = re.findall(r"make --no-print-directory (\w+)", (PROJECT / ".ci" / "run").read_text("utf-8"))
-    assert steps == ["setup", "lint", "wheel", "test"]
+def test_ci_installs_first_and_runs_the_tests_last():
+    text = (PROJECT / ".ci" / "run").read_text("utf-8")
+    steps = re.findall(r"^(?:make --no-print-directory (\w+)|(scripts/setup\.sh))", text, re.MULTILINE)
+    assert [made or script for made, script in steps] == ["scripts/setup.sh", "lint", "wheel", "test"]
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "setup", "screenshots"])
