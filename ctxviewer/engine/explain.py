@@ -16,6 +16,7 @@ from ctxviewer.engine.reasons import (
     asks_for_summary,
     decision_sentences,
     ending,
+    keep_of,
     limit_words,
     optimization_sentence,
     reason_of,
@@ -118,7 +119,7 @@ def explain_event(timeline: Timeline, event: Event, window: float | None = None)
         doubts=(*reason.doubts, *found.doubts),
         decision=found.decision,
         events=(event,),
-        keep=event.keep,
+        keep=keep_of(event, reason.keep),
         range_before=event.range_before,
         range_after=event.range_after,
         growth=found.growth,
@@ -179,7 +180,6 @@ class _Answer:
         # An attempt that was made again has replaced the files already, and saved what there was to save.
         counted = self._first if self._first is not None and _share(self._decision) is None else self._decision
         saved, total = _characters(counted)
-        ranges = [event for event in self._events if event.keep]
         return Explanation(
             self._number,
             tuple(dict.fromkeys(self._sentences)),
@@ -193,7 +193,7 @@ class _Answer:
             self._decision,
             self._events,
             self._changes(),
-            ranges[-1].keep if ranges else "",
+            self._keep(),
             self._request.range_before,
             self._moment.deleted_range,
             saved,
@@ -289,12 +289,20 @@ class _Answer:
         self._decision = decision
         forced = [event for event in self._events if self._is_inside(event)]
         for event in forced:
-            self._tell(event)
+            self._sentences.extend(reason_of(timeline, event).sentences)
         attempts = repeat is not None or self._request.range_before != timeline.moments[number - 1].deleted_range
         if not forced:
             compare(timeline, number, decision, self._events, doubts, several=attempts)
         else:
             compare_forced(timeline, number, decision, len(forced), doubts)
+
+    def _keep(self) -> str:
+        """Of the last cut of this request."""
+        cuts = [event for event in self._events if event.keep]
+        if not cuts:
+            return ""
+        managed = self._decision.keep if self._decision is not None else None
+        return keep_of(cuts[-1], managed if cuts[-1].kind in MANAGED else reason_of(self._timeline, cuts[-1]).keep)
 
     def _other_model(self) -> None:
         known, used = self._timeline.snapshot.model.model_id, self._request.model_id

@@ -31,6 +31,8 @@ class Reason:
     sentences: tuple[str, ...]
     doubts: tuple[str, ...] = ()
     """What does not fit the rules."""
+    keep: Keep | None = None
+    """How much the rules keep in such a case; None where the limit decides, and for a rollback."""
 
 
 def limit_words(info: WindowInfo, source: str = "") -> str:
@@ -115,6 +117,11 @@ def reason_of(timeline: Timeline, event: Event) -> Reason:
             return Reason((f"{event.sentence}.",))
 
 
+def keep_of(event: Event, expected: Keep | None) -> str:
+    """How much a cut kept: what the rules expect, if the recorded range fits it; else all modes that it fits."""
+    return str(expected) if expected is not None and str(expected) in event.keep.split(" or ") else event.keep
+
+
 def _rollback(timeline: Timeline, event: Event) -> Reason:
     sentences = [f"{event.sentence}."]
     used = _removed_tokens(timeline, event)
@@ -161,7 +168,7 @@ def _forced(timeline: Timeline, event: Event) -> Reason:
     doubts: list[str] = []
     if event.keep and str(Keep.QUARTER) not in event.keep.split(" or "):
         doubts.append(f"After a refusal a quarter is kept; the recorded range fits {event.keep}.")
-    return Reason(tuple(sentences), tuple(doubts))
+    return Reason(tuple(sentences), tuple(doubts), Keep.QUARTER)
 
 
 def _refusal(timeline: Timeline, event: Event) -> str:
@@ -188,7 +195,7 @@ def _condense(timeline: Timeline, event: Event) -> Reason:
     doubts: list[str] = []
     if event.keep and str(rule) not in event.keep.split(" or "):
         doubts.append(f"By the rules it would be {rule}; the recorded range fits {event.keep}.")
-    return Reason(tuple(sentences), tuple(doubts))
+    return Reason(tuple(sentences), tuple(doubts), rule)
 
 
 def _summarize(timeline: Timeline, event: Event) -> Reason:
@@ -203,7 +210,7 @@ def _summarize(timeline: Timeline, event: Event) -> Reason:
     fitting = event.keep.split(" or ") if event.keep else []
     if fitting and not {str(Keep.NONE), str(Keep.LAST_TWO)} & set(fitting):
         doubts.append(f"A summary leaves none of the earlier messages; the recorded range fits {event.keep}.")
-    return Reason(tuple(sentences), tuple(doubts))
+    return Reason(tuple(sentences), tuple(doubts), Keep.NONE)
 
 
 def _notices(event: Event) -> Iterator[str]:

@@ -30,7 +30,11 @@ class Step:
     cut: tuple[int, int] | None = None
     total: float | None = 1_000
     before: tuple[str, ...] = ()
-    """Kinds of entries between the request and its answer: 'error_retry', 'ask:condense', 'tool:…', 'deleted_api_reqs'."""
+    """Kinds of entries between the request and its answer: 'error_retry', 'ask:condense', 'tool:summarizeTask'."""
+    after: tuple[str, ...] = ()
+    """Kinds of entries behind the answer; 'deleted_api_reqs' bears the range of `after_cut`."""
+    after_cut: object = ...
+    """The range in force behind those entries, `cut` unless given."""
     state: RequestState = RequestState.DONE
     failure: str = ""
     model: str = "m"
@@ -54,6 +58,19 @@ def update(history, message, block, text, request, kind=2, metadata=None):
     return history.with_update(message, block, time_of(request - 1), text, kind, metadata or [])
 
 
+def kind_of(kind):
+    """Type and kind of an entry: 'ask:condense', 'tool:summarizeTask', 'text'."""
+    sort, _, rest = kind.rpartition(":")
+    return ("say", "tool") if sort == "tool" else (sort or "say", rest)
+
+
+def text_of(kind):
+    """What such an entry says."""
+    if kind.startswith("tool:"):
+        return json.dumps({"tool": kind.removeprefix("tool:")})
+    return json.dumps({"tokensIn": 5000, "tokensOut": 200}) if kind == "deleted_api_reqs" else "{}"
+
+
 def past(messages, steps, *, history=EMPTY, now=..., window=200_000, metadata=None, index_item=None, model="m"):
     """The timeline of such a task. `now` is the range of the index, the last step's unless given."""
     ui, items, requests = [], [], []
@@ -74,14 +91,15 @@ def past(messages, steps, *, history=EMPTY, now=..., window=200_000, metadata=No
         )
         entry(ts, "say", "api_req_started", last, current)
         for place, kind in enumerate(step.before):
-            sort, _, rest = kind.rpartition(":")
-            if sort == "tool":
-                entry(ts + 100 + place, "say", "tool", last, current, json.dumps({"tool": rest}))
-            else:
-                entry(ts + 100 + place, sort or "say", rest, last, current, "{}")
+            entry(ts + 100 + place, *kind_of(kind), last, current, text_of(kind))
         if step.state is RequestState.DONE:
             entry(ts + 500, "say", "text", last + 1, deleted)
-        current = deleted
+        later = deleted if step.after_cut is ... else step.after_cut
+        later = Range(*later) if later is not None else None
+        for place, kind in enumerate(step.after):
+            shown = later if kind == "deleted_api_reqs" else deleted
+            entry(ts + 600 + place, *kind_of(kind), last + 1, shown, text_of(kind))
+        current = later
     log = PlainLog([text_message(message) for message in messages])
     place = PurePosixPath("/nowhere")
     task = TaskRef(Agent.CLINE, "1", place / "1", place, "", "past", 0, 0, 0, in_index=True)
