@@ -52,6 +52,8 @@ if TYPE_CHECKING:  # slow to load
 
 _log = logging.getLogger(__name__)
 
+COUNT_AFTER_MS = 120
+"""A task is painted first, and counted then."""
 LOG_BYTES = 500_000
 QUIET_S = 0.6
 """A picture is taken when nothing has been worked on for so long."""
@@ -110,7 +112,8 @@ class Desk(QObject):
         if look is None:
             look = sources.look_at_given if start.demo else sources.look_around
         self.discovery = Discovery(self.runner, self.notices, self.settings, look, sources.open_path, self)
-        self.counting = Counting(self.runner, data / "counts", self)
+        patience = COUNT_AFTER_MS if executors is None else 0
+        self.counting = Counting(self.runner, data / "counts", patience_ms=patience, parent=self)
         self.explaining = Explaining(self.runner, self.session, self)
         self.bridge = WatchBridge(watcher, self)
         self.following = Following(self.bridge, self.session, self.discovery, self.notices, self)
@@ -397,7 +400,8 @@ def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
             placed = True
             desk.session.select_request(shot.request)
             desk.session.select_message(shot.message)
-        busy = bool(desk.runner.jobs) or desk.discovery.searching or desk.explaining.pending or not placed
+        busy = bool(desk.runner.jobs) or desk.discovery.searching or desk.explaining.pending or desk.counting.waiting
+        busy = busy or not placed
         if desk.session.failure is not None or (wanted and not busy and desk.notices.standing and not placed):
             break
         now = time.monotonic()

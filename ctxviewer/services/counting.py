@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from ctxviewer.domain.message import parse_message
 from ctxviewer.domain.plan import Plan
@@ -54,8 +54,18 @@ class Counting(QObject):
     counts_changed = Signal(object)  # TokenTable | None
     _counted = Signal(object)  # _Slice
 
-    def __init__(self, runner: Runner, cache_folder: Path | None = None, parent: QObject | None = None) -> None:
-        """`cache_folder`: where counts by content are kept between runs; None = only in memory."""
+    def __init__(
+        self,
+        runner: Runner,
+        cache_folder: Path | None = None,
+        *,
+        patience_ms: int = 0,
+        parent: QObject | None = None,
+    ) -> None:
+        """`cache_folder`: where counts by content are kept between runs; None = only in memory.
+
+        `patience_ms`: how long a new reading is left alone, so that it is painted before it is counted.
+        """
         super().__init__(parent)
         self._runner, self._folder = runner, cache_folder
         self._counters: dict[str, CachedCounter] = {}
@@ -67,11 +77,20 @@ class Counting(QObject):
         self._wish = _Wish()
         self._sentence = ""
         self._counted.connect(self._take)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(patience_ms)
+        self._patience.timeout.connect(self._start)
 
     @property
     def table(self) -> TokenTable | None:
         """Counts as far as they are known, None without a task."""
         return self._table
+
+    @property
+    def waiting(self) -> bool:
+        """True while a reading is left alone before it is counted."""
+        return self._patience.isActive()
 
     @property
     def sentence(self) -> str:
@@ -107,7 +126,10 @@ class Counting(QObject):
             self._wish.first = 0
         self._snapshot, self._timeline = snapshot, change.timeline
         self.counts_changed.emit(self._table)
-        self._start(change.timeline.updates)
+        if self._patience.interval():
+            self._patience.start()
+        else:
+            self._start()
 
     def count_plan(self, plan: Plan | None) -> None:
         """Count the replacement texts that a plan adds, so that its sums are right."""
@@ -123,6 +145,7 @@ class Counting(QObject):
         self._stop()
 
     def _stop(self) -> None:
+        self._patience.stop()
         self._generation += 1
         if self._token is not None:
             self._token.cancel()
@@ -143,12 +166,12 @@ class Counting(QObject):
         self._sentence = choice.sentence if counter.exact else counter.reason
         return counter
 
-    def _start(self, updates: tuple[Update, ...]) -> None:
-        table, snapshot = self._table, self._snapshot
-        if table is None or snapshot is None:
+    def _start(self) -> None:
+        table, snapshot, timeline = self._table, self._snapshot, self._timeline
+        if table is None or snapshot is None or timeline is None:
             return
         missing = list(table.missing)
-        unknown = tuple(update for update in updates if table.update(update.text) is None)
+        unknown = tuple(update for update in timeline.updates if table.update(update.text) is None)
         if not missing and not unknown:
             return
         messages, model, generation, wish = snapshot.messages, snapshot.model.model_id, self._generation, self._wish
