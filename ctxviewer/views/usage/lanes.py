@@ -34,6 +34,9 @@ class Lanes(QWidget):
         self._picture = picture
         self._span = Span(0, 1, 0, 1)
         self._glyphs: dict[tuple[str, str, int], QPixmap] = {}
+        self._groups: dict[int, tuple[Lane, Span, int, tuple[Group, ...]]] = {}
+        self._sheet: tuple[tuple[object, ...], QPixmap] | None = None
+        """All marks as drawn last, and what they were drawn for: a new selection does not draw them anew."""
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Events and checkpoints")
@@ -53,16 +56,40 @@ class Lanes(QWidget):
 
     def groups(self, lane: Lane) -> tuple[Group, ...]:
         """The marks of a lane as they are drawn; x counted from the left end of the bars."""
-        span = self._span
-        return groups(lane, span.first, span.per_request, span.width, theme.current().px(GLYPH))
+        span, side = self._span, theme.current().px(GLYPH)
+        known = self._groups.get(id(lane))
+        if known is None or known[0] is not lane or known[1:3] != (span, side):
+            made = groups(lane, span.first, span.per_request, span.width, side)
+            self._groups = {key: entry for key, entry in self._groups.items() if entry[1] == span}
+            known = self._groups[id(lane)] = (lane, span, side, made)
+        return known[3]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        side = look.px(GLYPH)
         painter = QPainter(self)
         painter.fillRect(self.rect(), look.color("surface"))
+        side = look.px(GLYPH)
         painter.setClipRect(QRectF(self._span.left - side / 2, 0, self._span.width + side, self.height()))
         self._mark_selection(painter)
+        painter.drawPixmap(QPointF(0, 0), self._marks())
+        painter.end()
+
+    def _marks(self) -> QPixmap:
+        """All marks on a clear ground."""
+        ratio = self.devicePixelRatioF()
+        side = theme.current().px(GLYPH)
+        picture = self._picture
+        # The lanes themselves stand in the key: what is compared by identity must stay alive.
+        key = (picture.events, picture.checkpoints, self._span, self.size(), side, ratio)
+        if self._sheet is not None and all(
+            old is new or (place > 1 and old == new)
+            for place, (old, new) in enumerate(zip(self._sheet[0], key, strict=True))
+        ):
+            return self._sheet[1]
+        sheet = QPixmap(self.size() * ratio)
+        sheet.setDevicePixelRatio(ratio)
+        sheet.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(sheet)
         for lane, top in self.rows():
             for group in self.groups(lane):
                 if group.end - group.first > len(group.shown):
@@ -72,6 +99,8 @@ class Lanes(QWidget):
                     x = self._span.left + group.left + place * side
                     painter.drawPixmap(QPointF(round(x), top), self._glyph(name, color, side))
         painter.end()
+        self._sheet = (key, sheet)
+        return sheet
 
     def _glyph(self, name: str, color: str, side: int) -> QPixmap:
         key = (name, color, side)
@@ -82,6 +111,7 @@ class Lanes(QWidget):
     def restyle(self) -> None:
         """Take sizes and colours from the theme."""
         self._glyphs.clear()
+        self._sheet = None
         self.setFixedHeight(self.sizeHint().height())
         self.update()
 

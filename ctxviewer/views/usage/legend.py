@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from ctxviewer.engine.words import short
@@ -38,6 +38,8 @@ class Legend(QWidget):
     def __init__(self, picture: Picture, parent: QWidget) -> None:
         super().__init__(parent)
         self._picture = picture
+        self._sheet: tuple[tuple[object, ...], QPixmap] | None = None
+        """The explanations as drawn last, and what they were drawn for."""
         self.restyle()
 
     def sizeHint(self) -> QSize:
@@ -45,6 +47,7 @@ class Legend(QWidget):
 
     def restyle(self) -> None:
         """Take sizes from the theme."""
+        self._sheet = None
         self.setFixedHeight(self.sizeHint().height())
         self.update()
 
@@ -88,14 +91,7 @@ class Legend(QWidget):
         pick = self._choose(font, room)
         if pick is None:  # too narrow for both: the colours' names are in the tooltip
             room, pick = self.width(), []
-        lead, entries = (LEAD in pick, [entry for entry in pick if isinstance(entry, Entry)])
-        painter.setFont(font)
-        painter.setPen(look.color("muted"))
-        x = float(look.px(8))
-        if lead:
-            x = self._words(painter, x, LEAD) + look.px(8)
-        for entry in entries:
-            x = self._entry(painter, x, entry)
+        painter.drawPixmap(QPointF(0, 0), self._explanations(tuple(pick), font))
         painter.setFont(strong)
         painter.setPen(look.color("text"))
         box = QRectF(look.px(8), 0, self.width() - look.px(16), self.height())
@@ -103,6 +99,28 @@ class Legend(QWidget):
         elided = painter.fontMetrics().elidedText(readout, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, flags, elided)
         painter.end()
+
+    def _explanations(self, pick: tuple[Entry | str, ...], font: QFont) -> QPixmap:
+        """The chosen explanations on a clear ground; only a change of them or of the theme draws them anew."""
+        look, ratio = theme.current(), self.devicePixelRatioF()
+        key = (pick, self.size(), ratio)
+        if self._sheet is None or self._sheet[0] != key:
+            sheet = QPixmap(self.size() * ratio)
+            sheet.setDevicePixelRatio(ratio)
+            sheet.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(sheet)
+            painter.setFont(font)
+            painter.setPen(look.color("muted"))
+            x = float(look.px(8))
+            for item in pick:
+                x = (
+                    self._words(painter, x, item) + look.px(8)
+                    if isinstance(item, str)
+                    else self._entry(painter, x, item)
+                )
+            painter.end()
+            self._sheet = (key, sheet)
+        return self._sheet[1]
 
     def _choose(self, font: QFont, room: float) -> list[Entry | str] | None:
         """The most that fits into `room` pixels; None when not even the series do."""
