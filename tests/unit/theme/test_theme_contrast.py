@@ -6,6 +6,9 @@ from PySide6.QtGui import QColor
 from ctxviewer.views.theme import Mode, load_colors
 
 THEMES = [(Mode.LIGHT, False), (Mode.DARK, False), (Mode.HIGH_CONTRAST, False), (Mode.HIGH_CONTRAST, True)]
+PARTS = (
+    "system", "task", "user", "assistant", "calls", "results", "files", "surroundings", "notices", "images", "other",
+)  # fmt: skip
 PAIRS = [
     *(("text", g) for g in ("ground", "surface", "raised", "hover", "accent_ground", "found")),
     *(
@@ -20,6 +23,8 @@ PAIRS = [
     *(("rewritten", g) for g in ("rewritten_ground", "surface", "ground", "hidden_fill")),
     *(("repaired", g) for g in ("repaired_ground", "surface", "ground", "hidden_fill")),
     *(("event", g) for g in ("event_ground", "surface", "ground", "hidden_fill")),
+    *((f"fact_{n}", g) for n in range(1, 7) for g in ("surface", "ground", "raised")),
+    *(("text", f"part_{name}") for name in PARTS),
     ("added", "added_ground"),
     ("removed", "removed_ground"),
     ("hidden_text", "hidden_fill"),
