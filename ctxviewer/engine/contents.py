@@ -1,4 +1,4 @@
-"""What the stored messages hold: contents of files, edits, words of the user, decisions, and what each block is for.
+"""What the stored messages hold: contents of files, edits, words of the user, decisions.
 
 Read once for a whole history; what of it a request sends is then a question to its projection.
 """
@@ -77,14 +77,6 @@ class Category(StrEnum):
     OTHER = "other"
 
 
-class Use(NamedTuple):
-    """What one stored block is for."""
-
-    category: Category
-    name: str
-    """Tool of a result or a call, path of a file, else ''."""
-
-
 class Call(NamedTuple):
     """A native tool call."""
 
@@ -100,8 +92,6 @@ class MessageContents:
     edits: tuple[Edit, ...] = ()
     words: tuple[Words, ...] = ()
     decisions: tuple[Decision, ...] = ()
-    uses: tuple[Use, ...] = ()
-    """One a block."""
     calls: Mapping[str, Call] = field(default_factory=dict)
     """Native calls by id."""
 
@@ -208,32 +198,22 @@ def _assistant(message: Message) -> MessageContents:
     files: list[FilePlace] = []
     edits: list[Edit] = []
     decisions: list[Decision] = []
-    uses: list[Use] = []
     calls: dict[str, Call] = {}
     for block in message.blocks:
         if block.kind is BlockKind.TOOL_USE:
-            uses.append(Use(Category.CALLS, block.name))
             path = _path_of(block)
             calls[block.tool_id] = Call(block.name, path)
             if path and block.name in _EDITS:
                 edits.append(Edit(path, message.index, block.index))
             if path and block.name in _WRITES:
                 files.append(FilePlace(path, message.index, block.index, FileKind.WRITTEN, 0, len(block.text)))
-            continue
-        if block.kind is BlockKind.TEXT:
+        elif block.kind is BlockKind.TEXT:
             decisions.extend(decisions_in(block.text, message.index, block.index))
             for name, path, start, end in _xml_writes(block.text):
                 edits.append(Edit(path, message.index, block.index))
                 if name in _WRITES:
                     files.append(FilePlace(path, message.index, block.index, FileKind.WRITTEN, start, end))
-        uses.append(Use(_assistant_category(block), ""))
-    return MessageContents(tuple(files), tuple(edits), (), tuple(decisions), tuple(uses), calls)
-
-
-def _assistant_category(block: Block) -> Category:
-    if block.kind in {BlockKind.TEXT, BlockKind.THINKING}:
-        return Category.ASSISTANT
-    return Category.PICTURES if block.kind in {BlockKind.IMAGE, BlockKind.DOCUMENT} else Category.OTHER
+    return MessageContents(tuple(files), tuple(edits), (), tuple(decisions), calls)
 
 
 def _path_of(block: Block) -> str:
@@ -266,15 +246,12 @@ class _User:
         self._files: list[FilePlace] = []
         self._edits: list[Edit] = []
         self._words: list[Words] = []
-        self._uses: list[Use] = []
         self._announced: Call | None = None
         """The header that the block before ended with."""
 
     def read(self) -> MessageContents:
         for block in self._message.blocks:
             if block.kind not in {BlockKind.TEXT, BlockKind.TOOL_RESULT}:
-                pictures = block.kind in {BlockKind.IMAGE, BlockKind.DOCUMENT}
-                self._uses.append(Use(Category.PICTURES if pictures else Category.OTHER, ""))
                 continue
             announced, self._announced = self._announced, None
             header = _HEADER.match(block.text)
@@ -289,51 +266,33 @@ class _User:
                 self._result(block, announced, 0)
             else:
                 self._free_text(block)
-        return MessageContents(tuple(self._files), tuple(self._edits), tuple(self._words), (), tuple(self._uses))
+        return MessageContents(tuple(self._files), tuple(self._edits), tuple(self._words))
 
     def _result(self, block: Block, call: Call, start: int) -> None:
         """The result of a call, or its header alone, from `start` on in the block's text."""
         text = block.text
         tool, path = call
-        category, name = Category.RESULTS, tool
         failed = _FAILED.search(text, start, start + _ERROR_AT) is not None
         if tool in _READS and path:
             if start < len(text) and not failed:
                 start += text.startswith("\n", start)
                 self._files.append(FilePlace(path, self._message.index, block.index, FileKind.READ, start, len(text)))
-                category, name = Category.FILES, path
-        elif tool in _EDITS and path:
+            return
+        if tool in _EDITS and path:
             if start < len(text) and not failed:
                 self._edits.append(Edit(path, self._message.index, block.index))
-            for start_, end in _tagged(text, _FINAL, "</final_file_content>"):
-                self._files.append(FilePlace(path, self._message.index, block.index, FileKind.EDIT, start_, end))
-                category, name = Category.FILES, path
-            self._spoken(block)
+            for first, end in _tagged(text, _FINAL, "</final_file_content>"):
+                self._files.append(FilePlace(path, self._message.index, block.index, FileKind.EDIT, first, end))
         else:
-            if self._mentions(block):
-                category = Category.FILES
-            self._spoken(block)
-        self._uses.append(Use(category, name))
+            self._mentions(block)
+        self._spoken(block)
 
     def _free_text(self, block: Block) -> None:
-        text = block.text
-        mentions = self._mentions(block)
-        spoken = self._spoken(block)
-        if spoken:
-            task = any(words.is_task and words.block == block.index for words in self._words)
-            category = Category.TASK if task else Category.USER
-        elif text.lstrip().startswith("<environment_details>"):
-            category = Category.SURROUNDINGS
-        elif mentions:
-            category = Category.FILES
-        elif not text.strip():
-            category = Category.OTHER
-        elif text.lstrip().startswith(_MADE_BY_AGENT):
-            category = Category.NOTICES
-        else:
-            self._words.append(Words(self._message.index, block.index, 0, len(text), is_task=self._message.index == 0))
-            category = Category.USER if self._message.index else Category.TASK
-        self._uses.append(Use(category, ""))
+        start = block.text.lstrip()
+        mentions, spoken = self._mentions(block), self._spoken(block)
+        if start and not mentions and not spoken and not start.startswith(_MADE_BY_AGENT):
+            is_task = self._message.index == 0
+            self._words.append(Words(self._message.index, block.index, 0, len(block.text), is_task=is_task))
 
     def _mentions(self, block: Block) -> bool:
         before = len(self._files)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.projection import Projection, Standing
+from ctxviewer.engine.anatomy import Anatomy
 from ctxviewer.engine.contents import Contents, FilePlace, holds
 from ctxviewer.engine.movements import Movements
 from ctxviewer.engine.presence import Presence
@@ -25,6 +26,7 @@ class Past:
         self._presence: Presence | None = None
         self._contents: Contents | None = None
         self._movements: Movements | None = None
+        self._anatomy: Anatomy | None = None
         self._known = before.known_contents if before is not None else None
         self._kept = kept
 
@@ -40,6 +42,12 @@ class Past:
             self._contents = Contents(self.timeline.snapshot.messages, check, known=self._known, kept=self._kept)
             self._known = None
         return self._contents
+
+    def anatomy(self, check: Callable[[], None] = _never) -> Anatomy:
+        """What each block is for, by which tokens are shared out: a second for 20 MB."""
+        if self._anatomy is None:
+            self._anatomy = Anatomy(self.timeline, check)
+        return self._anatomy
 
     @property
     def known_contents(self) -> Contents | None:

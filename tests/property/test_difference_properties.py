@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxviewer.domain.projection import Standing
-from ctxviewer.engine.contents import Category
+from ctxviewer.engine.composition import compose
 from ctxviewer.engine.difference import RowKind, difference, difference_of, summary, text_changes
 from ctxviewer.engine.line_difference import Side
 from ctxviewer.engine.past import Past
-from ctxviewer.engine.weights import category_tokens, difference_tokens, file_changes, row_tokens
+from ctxviewer.engine.weights import difference_tokens, file_changes, row_tokens
 from ctxviewer.tokens import TokenTable, count_message, count_updates
 from ctxviewer.tokens.counter import CharacterEstimator
 from helpers.past_tasks import pasts
@@ -88,10 +88,12 @@ def test_tokens_of_a_difference_are_those_of_both_requests(timeline, data):
     past, counts = Past(timeline), counts_of(timeline)
     numbers = st.sampled_from(columns(timeline))
     found = difference_of(timeline, data.draw(numbers), data.draw(numbers))
-    by_category = {one.category: (one.before, one.after) for one in difference_tokens(past, found, counts)}
-    before, after = (category_tokens(past, one, counts) for one in (found.before, found.after))
-    for category in Category:
-        assert by_category.get(category, (0, 0)) == (before[category], after[category])
+    by_category = {one.category: one for one in difference_tokens(past, found, counts)}
+    for side, projection in (("before", found.before), ("after", found.after)):
+        made = compose(past.anatomy(), projection, counts)
+        assert sum(getattr(one, side) for one in by_category.values()) == made.counted
+        for branch in made.categories:
+            assert branch.tokens == (getattr(by_category[branch.category], side) if branch.tokens else 0)
     for row in found.rows:
         old, new = row_tokens(found, row, counts)
         if row.kind in {RowKind.SAME, RowKind.NEITHER}:
