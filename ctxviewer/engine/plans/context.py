@@ -20,7 +20,7 @@ from ctxviewer.engine.cline.notices import with_truncation_notice
 from ctxviewer.engine.cline.optimize import Optimization, ReplacedRead
 from ctxviewer.engine.cline.pairs_of import seam_repairs
 from ctxviewer.engine.cline.prepare import Verdict, decide
-from ctxviewer.engine.cline.truncation import Keep, next_range, resume_index
+from ctxviewer.engine.cline.truncation import FIRST_DELETED, Keep, next_range, resume_index
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import window_info
 from ctxviewer.engine.explain import api_of, decision_sentences, limit_words, optimization_sentence
@@ -66,7 +66,7 @@ def truncate_from(state: State, keep: Keep | str, passes: Passes = PLAIN) -> Pla
             f"messages {Range(first, fresh.end)} go ({_KEEP_WORDS[keep]}).",
             state.project(fresh, state.history),
             {"remaining": len(messages) - first, "first": first, "last": fresh.end},
-            tuple((number, None) for number in range(first, fresh.end + 1)),
+            tuple((number, None) for number in range(max(first, FIRST_DELETED), fresh.end + 1)),
         )
     ]
     steps.extend(repair_steps(state, start.before, steps[-1].after))
@@ -222,7 +222,8 @@ def _finish(
 
 
 def _notice_step(state: State, deleted: Range, history: ContextHistory) -> Step:
-    return Step("The truncation notice is put on message 1.", state.project(deleted, history), {}, ((1, 0),))
+    words = "The truncation notice is put on message 1" + (", which does not exist yet." if state.until < 2 else ".")
+    return Step(words, state.project(deleted, history), {}, ((1, 0),) if state.until > 1 else ())
 
 
 def repair_steps(state: State, before: Projection, after: Projection) -> Iterator[Step]:
