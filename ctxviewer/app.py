@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -337,6 +338,7 @@ def make_application(argv: Sequence[str] = ()) -> QApplication:
 def run(start: Start) -> int:
     """Open the window and stay until it is closed. The exit status is 0."""
     sys.setswitchinterval(SWITCH_INTERVAL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal; a write is whole or mended at the next start
     log_to(start.data_folder)
     application = make_application()
     theme.current().hold_icons()

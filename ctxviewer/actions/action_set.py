@@ -75,6 +75,7 @@ class ActionSet(QObject):
         action.setObjectName(spec.id)
         action.setData(spec.id)
         action.setCheckable(spec.checkable)
+        action.setIconVisibleInMenu(not spec.checkable)  # an icon there would hide the tick
         action.setShortcuts([QKeySequence(key) for key in spec.keys])
         if spec.id == "app.quit":
             action.setMenuRole(QAction.MenuRole.QuitRole)
