@@ -23,7 +23,11 @@ COMMANDS = frozenset(
         "simulate",
         "compare",
         "replay",
+        "tokens",
+        "reconcile",
+        "export",
         "doctor",
+        "assert",
     }
 )
 """Go to `cli.main`. A folder of such a name is opened as './report'."""
@@ -42,7 +46,11 @@ commands (each with --help):
   simulate PATH      what a strategy would do, step by step
   compare PATH       strategies side by side at one request
   replay PATH        strategies over the whole task
+  tokens PATH        where the tokens of a request go
+  reconcile PATH     counted against reported tokens, and what changes cost
+  export PATH        HTML, Markdown, JSON, CSV, or a bug report without words
   doctor [PATH]      what is odd or damaged
+  assert PATH        check rules, for a build
   screenshot [PATH]  draw the window into a PNG
 
 docs/cli.md in the source tells the rest.

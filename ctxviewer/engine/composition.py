@@ -151,7 +151,7 @@ class Composition:
         if self.reported is not None and not self.unknown:
             rest = self.reported - self.scaled(self.counted, self.pictures)
             return "reported minus counted" if rest >= 0 else "nothing is left: more was counted than reported"
-        return self.scale.sentence if self.scale.system is not None else "not known: nothing was reported"
+        return "by the fit" if self.scale.system is not None else "not known: nothing was reported"
 
     @property
     def total(self) -> float:

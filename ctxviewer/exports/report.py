@@ -81,14 +81,23 @@ def task_json(task: TaskRef) -> JsonObject:
 def explanation_json(explanation: Explanation) -> JsonObject:
     """An explanation with its numbers."""
     return {
+        "request": request_number(explanation.request),
         "sentences": list(explanation.sentences),
+        "changes": list(explanation.changes),
+        "doubts": list(explanation.doubts),
         "compared": explanation.compared,
         "compared_request": request_number(explanation.compared_request),
         "window": explanation.window,
         "limit": explanation.limit,
         "window_source": explanation.window_source,
         "saved_share": explanation.saved_share,
-        "doubts": list(explanation.doubts),
+        "saved_characters": explanation.saved_characters,
+        "total_characters": explanation.total_characters,
+        "keep": explanation.keep,
+        "range_before": range_json(explanation.range_before),
+        "range_after": range_json(explanation.range_after),
+        "growth": explanation.growth,
+        "expected": explanation.expected,
     }
 
 
