@@ -32,6 +32,10 @@ class ListingRole(IntEnum):
     """Name of an icon."""
     TONE = Qt.ItemDataRole.UserRole + 4
     """Name of a colour for the icon."""
+    AMOUNT = Qt.ItemDataRole.UserRole + 5
+    """A short number at the right end of the first line."""
+    QUIET = Qt.ItemDataRole.UserRole + 6
+    """True for a row that only says what is between others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,10 @@ class RowWords:
     tone: str = "muted"
     tooltip: str = ""
     """Plain text; the model hands it out so that Qt shows it as such."""
+    amount: str = ""
+    """A short number at the right end of the first line."""
+    quiet: bool = False
+    """True for a row that only says what is between others."""
 
 
 class Listing(QAbstractListModel, Generic[T]):
@@ -118,10 +126,14 @@ class Listing(QAbstractListModel, Generic[T]):
                 return words.icon
             case ListingRole.TONE:
                 return words.tone
+            case ListingRole.AMOUNT:
+                return words.amount
+            case ListingRole.QUIET:
+                return words.quiet
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(words.tooltip) or None
             case Qt.ItemDataRole.AccessibleTextRole:
-                return ", ".join(part for part in (words.title, words.detail) if part)
+                return ", ".join(part for part in (words.title, words.amount, words.detail) if part)
             case _:
                 return None
 

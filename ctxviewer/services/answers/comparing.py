@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
@@ -17,6 +17,7 @@ from ctxviewer.services.session import Session, SnapshotChange
 
 if TYPE_CHECKING:  # numpy loads with these; at run time jobs load them, off the GUI thread
     from ctxviewer.engine.difference import BlockText, RequestDifference
+    from ctxviewer.engine.line_difference import Difference
     from ctxviewer.engine.weights import CategoryTokens, FileChanges
     from ctxviewer.tokens import TokenTable
 
@@ -168,12 +169,10 @@ class ComparingSums(Inquiry[SumsQuestion, Sums]):
         from ctxviewer.engine.weights import difference_tokens, file_changes, row_tokens  # noqa: PLC0415 - as above
 
         past, found, table = question.insight.past(), question.found, question.table
-        return Sums(
-            found,
-            tuple(row_tokens(found, row, table) for row in found.rows),
-            difference_tokens(past, found, table, token.check),
-            file_changes(past, found, token.check),
-        )
+        rows = tuple(row_tokens(found, row, table) for row in found.rows)
+        with question.insight.anatomy_lock:
+            categories = difference_tokens(past, found, table, token.check)
+        return Sums(found, rows, categories, file_changes(past, found, token.check))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +184,11 @@ class TextsQuestion:
     message: int
 
 
-class ComparingTexts(Inquiry[TextsQuestion, "tuple[BlockText, ...]"]):
-    """The blocks of one message that differ, with both texts; asked for message by message."""
+Texts: TypeAlias = "tuple[tuple[BlockText, Difference], ...]"
+
+
+class ComparingTexts(Inquiry[TextsQuestion, Texts]):
+    """The blocks of one message that differ, with both texts by lines; asked for message by message."""
 
     def __init__(
         self, runner: Runner, knowledge: Knowledge, comparing: Comparing, parent: QObject | None = None
@@ -213,9 +215,10 @@ class ComparingTexts(Inquiry[TextsQuestion, "tuple[BlockText, ...]"]):
             return None
         return TextsQuestion(insight, found, self._message)
 
-    def work(self, question: TextsQuestion, token: CancelToken) -> tuple[BlockText, ...]:
-        """Both texts of each block that differs."""
+    def work(self, question: TextsQuestion, token: CancelToken) -> Texts:
+        """Both texts of each block that differs, and their difference by lines."""
         from ctxviewer.engine.difference import text_changes  # noqa: PLC0415 - as above
 
         token.check()
-        return text_changes(question.insight.timeline, question.found, question.message)
+        texts = text_changes(question.insight.timeline, question.found, question.message)
+        return tuple((text, text.lines()) for text in texts)

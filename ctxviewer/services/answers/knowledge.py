@@ -27,7 +27,9 @@ class Insight:
         """`before` is that of an earlier reading whose first `kept` messages were the same."""
         self.timeline = timeline
         self._before, self._kept = before, kept
-        self._past_lock, self._anatomy_lock = threading.Lock(), threading.Lock()
+        self._past_lock = threading.Lock()
+        self.anatomy_lock = threading.Lock()
+        """An anatomy serves one thread at a time: whoever weighs what is sent holds this."""
         self._past: Past | None = None
         self._anatomy: Anatomy | None = None
         self._calibration: tuple[TokenTable, Calibration] | None = None
@@ -64,7 +66,7 @@ class Insight:
         from ctxviewer.engine.anatomy import Anatomy  # noqa: PLC0415 - as above
         from ctxviewer.engine.composition import compose  # noqa: PLC0415
 
-        with self._anatomy_lock:  # an anatomy serves one thread at a time
+        with self.anatomy_lock:
             if self._anatomy is None:
                 self._anatomy = Anatomy(self.timeline, check)
             return compose(self._anatomy, projection, table, scale=scale, check=check)

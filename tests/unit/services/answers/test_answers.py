@@ -113,7 +113,7 @@ def test_rows_sums_and_texts_of_the_request_that_cut(bench):
     assert left[1] == 0
     assert sums.files.left == ("src/a.py",)
     bench.texts.show(1)
-    assert [(text.before, text.after) for text in bench.texts.answer.value] == [("I will use port 8080.", "a notice")]
+    assert [(text.before, text.after) for text, _ in bench.texts.answer.value] == [("I will use port 8080.", "a notice")]
 
 
 # -- losses, findings, tokens
