@@ -16,7 +16,8 @@ LONGEST: Final = 400
 
 _SETTLED: Final = re.compile(
     r"\b(?:decided|decision|chose|chosen|settled on|agreed|instead of|rather than|from now on|going forward|"
-    r"in favou?r of|let(?:'|\u2019)s (?:use|keep|go with|stick|stay|switch|make|leave|avoid|skip|drop)|"
+    r"in favou?r of|stays? as (?:it is|they are)|(?:do|will) not (?:touch|change)|"
+    r"let(?:'|\u2019)s (?:use|keep|go with|stick|stay|switch|make|leave|avoid|skip|drop)|"
     r"(?:will|must|should) (?:never|always|not)|won(?:'|\u2019)t|the (?:plan|approach) is|"
     r"will (?:use|keep|stay|stick|leave|avoid)|I(?:'|\u2019)ll (?:use|keep|stick|leave|avoid))\b",
     re.IGNORECASE,
@@ -42,6 +43,8 @@ _SIGNS: Final = (
     "from now on",
     "going forward",
     "favo",
+    "stay",
+    " not ",
     "must ",
     "should ",
     "won't",

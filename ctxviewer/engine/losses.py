@@ -56,7 +56,8 @@ class LossKind(StrEnum):
 
     FILE = "file"
     INSTRUCTION = "user instruction"
-    DECISION = "stated decision (heuristic)"
+    DECISION = "stated decision"
+    """Found by a heuristic, and always to be shown as such."""
     RESULT = "tool result"
 
 
@@ -107,6 +108,11 @@ class Loss:
     reasons: tuple[str, ...]
     """What made up the score, in words."""
     file: FileLoss | None = None
+
+    @property
+    def heuristic(self) -> bool:
+        """True where only a guess says that there is something to lose."""
+        return self.kind is LossKind.DECISION
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,9 @@ class _Search:
             sent = merged(span for some in spans.values() for span in some)
             if sent:
                 newest = max((place for place in known if spans[place]), key=lambda place: place.message)
-                last = max((place for place in known if spans[place]), key=lambda place: spans[place][-1][1])
+                last = max(
+                    (place for place in known if spans[place]), key=lambda place: (spans[place][-1][1], place.message)
+                )
                 yield self._file(path, known, newest, last, sent)
 
     def _file(

@@ -23,7 +23,7 @@ LEAST_PART: Final = 8
 """Characters of the words that must be left for a partial hit."""
 MOST_LINES: Final = 200
 """Lines of long words that are looked for one by one."""
-AROUND: Final = 60
+AROUND: Final = 40
 """Characters of an excerpt on each side of a hit."""
 
 
