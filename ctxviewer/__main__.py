@@ -14,6 +14,10 @@ COMMANDS = frozenset(
     {
         "report",
         "sent",
+        "why",
+        "diff",
+        "track",
+        "losses",
         "plan",
         "apply",
         "undo",
@@ -38,6 +42,10 @@ EPILOG = """\
 commands (each with --help):
   report PATH        what a task sent, what it did not, and why
   sent PATH          the messages of a request exactly as sent, as JSON
+  why PATH           why requests look as they do, and what is ahead
+  diff PATH          what one request sends and another does not
+  track PATH TEXT    in which requests a text, a file or a message was sent
+  losses PATH        what a request no longer knows
   plan ACTION PATH   what truncate, optimize, decide or rollback would do
   apply ACTION PATH  the same, and do it after asking
   undo, redo PATH    take the last applied action back, or apply it again

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ctxviewer import __version__
-from ctxviewer.cli import checks, counts, exporting, health, lab, look, plans
+from ctxviewer.cli import checks, counts, exporting, health, lab, look, plans, questions
 from ctxviewer.cli.arguments import Parser
 from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, UsageError, tell_failure
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
 
 __all__ = ["DONE", "FINDING", "UNREADABLE", "UNUSABLE", "Terminal", "UsageError", "main"]
 
-TOPICS = (look, plans, lab, counts, exporting, health, checks)
+TOPICS = (look, questions, plans, lab, counts, exporting, health, checks)
 """Modules with `add(commands)`, in the order of the help."""
 
 

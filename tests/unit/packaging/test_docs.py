@@ -66,6 +66,12 @@ def test_every_command_and_option_is_documented():
     [
         ("report", "{task}", "--request", "18", "--json"),
         ("report", "{root}", "--json"),
+        ("why", "{task}", "--json"),
+        ("why", "{task}", "--request", "18", "--json"),
+        ("diff", "{task}", "--request", "18", "--against", "17", "--json"),
+        ("track", "{task}", "SESSION_TTL", "--json"),
+        ("track", "{task}", "--path", "harbor/auth/views.py", "--json"),
+        ("losses", "{task}", "--request", "18", "--json"),
         ("plan", "truncate", "{task}", "--json"),
         ("plan", "rollback", "{task}", "--checkpoint", "2", "--json"),
         ("doctor", "{root}", "--json"),
