@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,9 @@ AREAS = {
     "history": Qt.DockWidgetArea.RightDockWidgetArea,
     "usage": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
-"""Where each panel is on the first day. Panels on the right share one place as tabs."""
+"""Where each panel is on the first day."""
+GROUPS = (("details",), ("events", "checkpoints", "findings", "history"))
+"""Panels on the right that share a place as tabs, from the top down: answers above, lists below."""
 
 
 class MainWindow(QMainWindow):
@@ -71,7 +74,7 @@ class MainWindow(QMainWindow):
             | QMainWindow.DockOption.AnimatedDocks
         )
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         for area in AREAS.values():
             self.setTabPosition(area, self.tabPosition(area).North)
         self.setCentralWidget(stage)
@@ -232,13 +235,17 @@ class MainWindow(QMainWindow):
     def _arrange(self) -> None:
         for name, area in AREAS.items():
             self.addDockWidget(area, self._docks[name])
-        right = [self._docks[name] for name, area in AREAS.items() if area == Qt.DockWidgetArea.RightDockWidgetArea]
-        for dock in right[1:]:
-            self.tabifyDockWidget(right[0], dock)
-        right[0].raise_()
+        groups = [[self._docks[name] for name in group] for group in GROUPS]
+        for upper, lower in pairwise(groups):
+            self.splitDockWidget(upper[0], lower[0], Qt.Orientation.Vertical)
+        for first, *others in groups:
+            for dock in others:
+                self.tabifyDockWidget(first, dock)
+            first.raise_()
         look = theme.current()
-        sides = [self._docks["tasks"], right[0]]
-        self.resizeDocks(sides, [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
+        heads = [group[0] for group in groups]
+        self.resizeDocks([self._docks["tasks"], heads[0]], [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
+        self.resizeDocks(heads, [look.px(460), look.px(240)], Qt.Orientation.Vertical)
         self.resizeDocks([self._docks["usage"]], [look.px(200)], Qt.Orientation.Vertical)
 
     def _set_icons(self) -> None:

@@ -23,7 +23,7 @@ from ctxviewer import app
 from ctxviewer.services import sources
 from ctxviewer.views import theme
 from ctxviewer.views.crash_reporter import CrashReporter
-from ctxviewer.views.main_window import AREAS
+from ctxviewer.views.main_window import AREAS, GROUPS
 from helpers.desks import NoWatcher
 
 
@@ -99,7 +99,7 @@ def test_a_panel_behind_another_is_brought_to_the_front(desk, qapp):
 def test_panels_that_share_a_place_have_no_second_title(desk, qapp):
     qapp.processEvents()
     bare = {name for name in AREAS if desk.window.dock(name).titleBarWidget() is not None}
-    assert bare == {"details", "events", "checkpoints", "findings", "history"}
+    assert bare == {name for group in GROUPS if len(group) > 1 for name in group}
     desk.window.dock("history").setFloating(True)
     qapp.processEvents()
     assert desk.window.dock("history").titleBarWidget() is None
@@ -109,11 +109,11 @@ def test_f6_goes_round_the_panes_in_reading_order(desk, qapp):
     desk.window.activateWindow()
     desk.window.task_list.tree.setFocus()
     seen = []
-    for _ in range(4):
+    for _ in range(5):
         QTest.keyClick(desk.window, Qt.Key.Key_F6)
         qapp.processEvents()
         seen.append(_pane_of(desk, QApplication.focusWidget()))
-    assert seen == ["conversation", "details", "usage", "tasks"]
+    assert seen == ["conversation", "details", "events", "usage", "tasks"]
     QTest.keyClick(desk.window, Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
     assert _pane_of(desk, QApplication.focusWidget()) == "usage"
 

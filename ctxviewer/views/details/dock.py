@@ -7,8 +7,12 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from ctxviewer.domain.view import TextMode
 from ctxviewer.models.details import MessageDetails, RequestDetails
+from ctxviewer.views import theme
 from ctxviewer.views.details.message import MessagePane
 from ctxviewer.views.details.request import RequestPane
+
+QWIDGETSIZE_MAX = 16_777_215
+"""Qt's own largest height, which its Python names do not have."""
 
 
 class DetailsView(QWidget):
@@ -32,16 +36,31 @@ class DetailsView(QWidget):
         self._splitter.addWidget(self.request)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([540, 460])
+        self._sizes = [540, 460]
+        self._bare = True
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._splitter)
+        theme.current().changed.connect(self._settle)
+        self._settle()
         self.message.text_mode_chosen.connect(self.text_mode_chosen)
         self.message.copy_wanted.connect(self.copy_wanted)
 
     def set_message(self, details: MessageDetails | None) -> None:
-        """The chosen message, None = none is chosen."""
+        """The chosen message, None = none is chosen: its pane then takes no more room than its sentence."""
         self.message.set_details(details)
+        bare = details is None
+        if bare is not self._bare:
+            if bare:
+                self._sizes = self._splitter.sizes()
+            self._bare = bare
+            self._settle()
+
+    def _settle(self) -> None:
+        self._splitter.handle(1).setEnabled(not self._bare)
+        self.message.setMaximumHeight(self.message.bare_height() if self._bare else QWIDGETSIZE_MAX)
+        if not self._bare:
+            self._splitter.setSizes(self._sizes)
 
     def set_text_mode(self, mode: TextMode) -> None:
         """The form in which texts are shown everywhere."""

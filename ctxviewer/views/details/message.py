@@ -73,7 +73,7 @@ class MessagePane(QWidget):
         self._list = RowList("Updates of the message", self)
         self._list.setModel(self._updates)
         self._list.row_chosen.connect(self._update_chosen)
-        self._empty = EmptyState("Choose a message to see its text as sent and as stored.", icon="details", parent=self)
+        self._empty = EmptyState("Choose a message to see its text as sent and as stored.", parent=self)
         self._page = QWidget(self)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._empty)
@@ -106,6 +106,10 @@ class MessagePane(QWidget):
         self._group.addButton(button)
         self._modes.addWidget(button)
         return button
+
+    def bare_height(self) -> int:
+        """How high the pane is when no message is chosen: its sentence on two lines, with some air."""
+        return 2 * self.fontMetrics().lineSpacing() + theme.current().px(24)
 
     # -- inputs
 
