@@ -52,7 +52,7 @@ class Row:
     files_lost: tuple[str, ...] = ()
     """Files of which the last content is sent no more."""
     first_pair_lost: tuple[int, ...] = ()
-    """Of messages 0 and 1."""
+    """Of messages 0 and 1; 0 also when the task in it was rewritten."""
     instructions_lost: tuple[int, ...] = ()
     """Other messages with words of the user."""
     repairs: int = 0

@@ -28,7 +28,8 @@ class Losses:
     files: tuple[str, ...]
     """Paths of which the last content is sent no more, in order of their first copy."""
     first_pair: tuple[int, ...]
-    """Of messages 0 and 1: those that are lost, or whose first block was rewritten."""
+    """Of messages 0 and 1: those that are lost; message 0 also when the task in it was rewritten. The notice that a
+    cut puts on message 1 does not count."""
     instructions: tuple[int, ...]
     """Lost messages from 2 on that hold words of the user."""
 
@@ -95,7 +96,7 @@ class Weigher:
             and self._is_sent(after, place[0])
         )
         single = [place for place in blocks if place[0] not in gone]
-        pair = [number for number in FIRST_PAIR if number in gone or ((number, 0) in blocks and number < before.until)]
+        pair = [number for number in FIRST_PAIR if number in gone or (number == 0 and (0, 0) in blocks)]
         return Losses(
             messages=runs(lost),
             message_count=len(lost),
