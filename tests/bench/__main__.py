@@ -19,6 +19,7 @@ from tests.bench.table import Row, render
 GROUPS = {
     "rules": "tests.bench.engine:measure_rules",
     "reading": "tests.bench.engine:measure_reading",
+    "questions": "tests.bench.questions:measure_questions",
     "start": "tests.bench.start:measure_start",
     "opening": "tests.bench.window:measure_opening",
     "moving": "tests.bench.window:measure_moving",
