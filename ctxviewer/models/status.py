@@ -9,7 +9,8 @@ from ctxviewer.domain.snapshot import Agent, Snapshot, TaskRef
 from ctxviewer.models.numbers import counted, grouped
 from ctxviewer.models.tasks import AGENT_NAMES, one_line
 
-if TYPE_CHECKING:  # numpy loads with it
+if TYPE_CHECKING:  # numpy and the engine load with them
+    from ctxviewer.engine.sage.streaming import StreamReading
     from ctxviewer.tokens import TokenSums
 
 
@@ -28,7 +29,7 @@ def status_words(projection: Projection | None, sums: TokenSums | None) -> str:
     if projection is None:
         return ""
     parts = [f"{grouped(projection.sent_count)} of {counted(projection.stored, 'message')} sent"]
-    hidden, later = len(projection.hidden), projection.stored - projection.until
+    hidden, later = projection.until - projection.sent_count, projection.stored - projection.until
     if hidden:
         parts.append(f"{grouped(hidden)} not sent")
     if later > 0:
@@ -42,6 +43,21 @@ def status_words(projection: Projection | None, sums: TokenSums | None) -> str:
             parts.append(f"{counted(sums.pictures, 'image')} not counted")
     if not projection.exact:
         parts.append("approximate")
+    return " · ".join(parts)
+
+
+def stream_words(request: int, reading: StreamReading, *, finished: bool) -> str:
+    """'answer to request 12: 512 tokens so far, estimated · 38 per second · first after 1.2 s'."""
+    tokens = counted(reading.output_tokens, "token") + ("" if finished else " so far")
+    parts = [f"answer to request {grouped(request + 1)}: {tokens}, estimated"]
+    if finished and reading.elapsed:
+        parts.append(f"in {reading.elapsed:,.1f} s")
+    if reading.tokens_per_second and reading.output_tokens:
+        parts.append(f"{reading.tokens_per_second:,.0f} per second")
+    if reading.first_output_delay is not None:
+        parts.append(f"first after {reading.first_output_delay:,.1f} s")
+    elif reading.elapsed is not None:
+        parts.append(f"waiting for {reading.elapsed:,.0f} s")
     return " · ".join(parts)
 
 

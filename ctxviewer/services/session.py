@@ -439,7 +439,7 @@ class Session(QObject):
             self.message_changed.emit(None)
         if not self.live:
             self.new_requests.emit(self.unseen_requests)
-        if pinned_plan is not None:
+        if pinned_plan is not None and self._plan is None:  # whoever showed it may have made it anew already
             self._renew_plan(remake)
         self.projection_changed.emit(self._projection)
         self._look_for_repairs()

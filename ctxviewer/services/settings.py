@@ -13,6 +13,8 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 from ctxviewer.domain.view import TextMode
 
 T = TypeVar("T")
+Plain = bool | int | float | str | None
+"""A value that a setting of a strategy may have."""
 
 THEMES = ("system", "light", "dark", "high-contrast")
 SCALE_MIN, SCALE_MAX, SCALE_STEP = 80, 160, 10
@@ -61,6 +63,16 @@ def _windows(value: object) -> dict[str, int] | None:
     return {key: size for key, size in value.items() if isinstance(key, str) and type(size) is int and size > 0}
 
 
+def _values(value: object) -> dict[str, dict[str, Plain]] | None:
+    if not isinstance(value, dict):
+        return None
+    return {
+        key: {name: item for name, item in held.items() if item is None or isinstance(item, (bool, int, float, str))}
+        for key, held in value.items()
+        if isinstance(key, str) and isinstance(held, dict)
+    }
+
+
 THEME: Field[str] = Field("look/theme", "system", _choice(*THEMES))
 SCALE: Field[int] = Field("look/scale", 100, _scale)
 PROPORTIONAL: Field[bool] = Field("look/proportional", False, _flag)
@@ -74,11 +86,20 @@ REOPEN: Field[bool] = Field("tasks/reopen-last", True, _flag)
 WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 """Model windows set by the user, in tokens, by task directory."""
 
+LAB_STRATEGY: Field[str] = Field("lab/strategy", "decide", _text)
+"""Key of the strategy that was looked at last."""
+LAB_VALUES: Field[Mapping[str, Mapping[str, Plain]]] = Field("lab/settings", {}, _values)
+"""Settings of strategies that the user set, by name, by key of the strategy."""
+MODEL_URL: Field[str] = Field("model/base-url", "", _text)
+"""Where a model that writes summaries is asked, '' = none is."""
+MODEL_NAME: Field[str] = Field("model/name", "", _text)
+
 FIELDS: tuple[Field[Any], ...] = (
     THEME, SCALE, PROPORTIONAL, COMPACT, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
+    LAB_STRATEGY, LAB_VALUES, MODEL_URL, MODEL_NAME,
 )  # fmt: skip
 
-_GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 3
+_GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 4
 
 
 class Settings(QObject):
