@@ -26,10 +26,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - wha
 """Where a topic registers its commands."""
 
 
-def task_argument(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
-    """PATH and --json."""
+def task_argument(parser: argparse.ArgumentParser, *, many: bool = False, optional: bool = False) -> None:
+    """PATH (None when it is optional and not given) and --json."""
     words = "task directory or a file in it" + ("; a storage root lists its tasks" if many else "")
-    parser.add_argument("path", metavar="PATH", help=words)
+    if optional:
+        parser.add_argument("path", nargs="?", metavar="PATH", help=words)
+    else:
+        parser.add_argument("path", metavar="PATH", help=words)
     parser.add_argument("--json", action="store_true", help="stable JSON instead of text")
 
 

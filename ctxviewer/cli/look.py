@@ -5,16 +5,22 @@ from __future__ import annotations
 import argparse
 
 from ctxviewer.cli.arguments import Commands, find, read, request_argument, request_of, task_argument, window_argument
-from ctxviewer.cli.terminal import DONE, FINDING, Terminal
+from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
 from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.domain.finding import Severity
+from ctxviewer.engine.timeline import Timeline
 from ctxviewer.exports.report import report, report_text, tasks_json, tasks_text
+from ctxviewer.exports.values import SCHEMA
+from ctxviewer.sources import registry
+from ctxviewer.sources.own_data import data_dir
+from ctxviewer.sources.samples import fresh_samples
 
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
     sub = commands.add_parser("report", help="what a task sent, what it did not, and why")
-    task_argument(sub, many=True)
+    task_argument(sub, many=True, optional=True)
+    sub.add_argument("--demo", action="store_true", help="one report for each of the sample tasks")
     request_argument(sub)
     window_argument(sub)
     sub.set_defaults(run=_report)
@@ -25,6 +31,10 @@ def add(commands: Commands) -> None:
 
 
 def _report(args: argparse.Namespace, terminal: Terminal) -> int:
+    if args.demo:
+        return _report_samples(args, terminal)
+    if args.path is None:
+        raise UsageError("name a task, or --demo for the samples")
     tasks = find(args.path)
     if len(tasks) > 1:
         if args.json:
@@ -39,6 +49,17 @@ def _report(args: argparse.Namespace, terminal: Terminal) -> int:
     else:
         terminal.say(report_text(timeline, number, args.window))
     return FINDING if any(finding.severity is Severity.ERROR for finding in snapshot.findings) else DONE
+
+
+def _report_samples(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Reports of the demo's tasks, newest first, on a fresh copy of them."""
+    tasks = find(str(fresh_samples(data_dir())))
+    timelines = [Timeline(registry.read(task)) for task in sorted(tasks, key=lambda task: -task.updated_ms)]
+    if args.json:
+        terminal.json({"schema": SCHEMA, "reports": [report(timeline, None) for timeline in timelines]})
+    else:
+        terminal.say("\n".join(report_text(timeline, None) for timeline in timelines))
+    return DONE
 
 
 def _sent(args: argparse.Namespace, terminal: Terminal) -> int:

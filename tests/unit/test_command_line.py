@@ -159,6 +159,15 @@ def test_wrong_words_get_a_sentence_and_a_status(agent, words, status, told):
     assert (got, told in err) == (status, True), err
 
 
+def test_the_samples_are_reported_one_by_one_and_none_looks_open(agent):
+    reports = answer("report", "--demo")["reports"]
+    assert len(reports) == 4
+    assert [made["looks_open"] for made in reports] == [[]] * 4
+    status, out, _ = run("report", "--demo")
+    assert (status, out.count("managed from")) == (DONE, 4)
+    assert run("report")[0] == UNUSABLE
+
+
 def test_a_root_is_a_list_of_tasks(agent):
     tasks = answer("report", agent.root)["tasks"]
     assert {task["id"] for task in tasks} == {agent.task_id, "1"}
