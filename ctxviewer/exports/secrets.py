@@ -105,7 +105,7 @@ SHAPES: tuple[Shape, ...] = (
         re.compile(r"(?:AccountKey|SharedAccessKey|sig)=([A-Za-z0-9+/%]{30,}={0,2})"),
         ("AccountKey=", "SharedAccessKey=", "sig="),
     ),
-    Shape("JSON web token", re.compile(rf"eyJ{_WORD}{{8,}}\.eyJ{_WORD}{{8,}}(?:\.{_WORD}*)?"), ("eyJ",)),
+    Shape("JSON web token", re.compile(rf"eyJ{_WORD}{{8,1024}}\.eyJ{_WORD}{{8,}}(?:\.{_WORD}*)?"), ("eyJ",)),
     Shape(
         "bearer token",
         re.compile(r"(?i:bearer)\s+([A-Za-z0-9._~+/-]{12,}={0,2})"),
