@@ -90,10 +90,13 @@ class FoldedMatcher:
         self._text = text.casefold()
         part = telling_part(self._text)
         self._part = part.encode("utf-8")
-        self._sure = max(re.split(f"[{FOLDED_TO}]|[^\\x00-\\x7f]", part), key=len).encode("ascii")
+        self._sure = _sure_part(part).encode("ascii")
+        self._text_part = _sure_part(self._text).encode("ascii")
 
     def find(self, text: str) -> Hit | None:
         """The first hit; where folding changes lengths, the characters that it touches."""
+        if not text.isascii() and self._text_part not in text.encode("utf-8", "surrogatepass").lower():
+            return None  # folding other than ASCII text is slow
         folded = text.casefold()
         start = folded.find(self._text)
         if start < 0:
@@ -111,6 +114,11 @@ class FoldedMatcher:
         return part in raw.lower() or _ESCAPE in raw
 
 
+def _sure_part(folded: str) -> str:
+    """The longest part of a folded text that only ASCII letters fold to; '' if there is none."""
+    return max(re.split(f"[{FOLDED_TO}]|[^\\x00-\\x7f]", folded), key=len)
+
+
 class PatternMatcher:
     """A regular expression."""
 
@@ -125,6 +133,10 @@ class PatternMatcher:
             ) from err
         except (OverflowError, RecursionError) as err:
             raise BadQuestionError(f"The pattern cannot be used: {err}.") from err
+        literal = required_literal(question.text)
+        self._literal: ExactMatcher | FoldedMatcher | None = None
+        if literal and (literal.isascii() or not question.ignore_case):
+            self._literal = FoldedMatcher(literal) if question.ignore_case else ExactMatcher(literal)
         if self._pattern.search(""):
             raise BadQuestionError("The pattern also fits the empty text, so it would fit everywhere.")
         doubled = _REPEATED.search(question.text)
@@ -138,9 +150,44 @@ class PatternMatcher:
         """The first hit that is not empty."""
         return next((hit.span() for hit in self._pattern.finditer(text) if hit.end() > hit.start()), None)
 
-    def may_hold(self, raw: bytes) -> bool:  # noqa: ARG002 - the protocol's
-        """A pattern says nothing about bytes."""
-        return True
+    def may_hold(self, raw: bytes) -> bool:
+        """Looks for the words that the pattern cannot do without, if there are any."""
+        return self._literal is None or self._literal.may_hold(raw)
+
+
+_ATOM = re.compile(
+    r"\\(?P<escaped>.)|(?P<count>\{\d*,?\d*\})|(?P<set>\[\^?\]?(?:[^\]\\]|\\.)*\])|(?P<other>.)", re.DOTALL
+)
+
+
+def required_literal(pattern: str) -> str:
+    """The longest run of plain characters that every hit of a pattern must hold; '' if none is certain.
+
+    Groups are passed over, whatever is in them. Nothing is certain with alternatives outside of groups, with flags, or
+    with characters given by number.
+    """
+    if re.search(r"\(\?[aiLmsux-]|\\[xuUN0-9]", pattern):
+        return ""
+    runs, run, depth = [""], "", 0
+    for atom in _ATOM.finditer(pattern):
+        sign, escaped = atom["other"], atom["escaped"]
+        if sign == "(":
+            depth += 1
+        elif sign == ")":
+            depth -= 1
+        elif sign == "|" and not depth:
+            return ""
+        plain = sign if sign is not None and sign not in "\\.^$*+?{}[]|()" else None
+        if escaped is not None and not escaped.isalnum() and escaped != "_":
+            plain = escaped
+        if depth or plain is None:
+            if atom["count"] is not None or sign in {"*", "?"}:  # what is before it may be absent
+                run = run[:-1]
+            runs.append(run)
+            run = ""
+        else:
+            run += plain
+    return max((*runs, run), key=len)
 
 
 def telling_part(text: str) -> str:

@@ -20,6 +20,8 @@ GROUPS = {
     "rules": "tests.bench.engine:measure_rules",
     "reading": "tests.bench.engine:measure_reading",
     "questions": "tests.bench.questions:measure_questions",
+    "strategies": "tests.bench.strategies:measure_strategies",
+    "curve": "tests.bench.strategies:measure_curve",
     "start": "tests.bench.start:measure_start",
     "opening": "tests.bench.window:measure_opening",
     "moving": "tests.bench.window:measure_moving",

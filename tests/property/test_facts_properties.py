@@ -24,7 +24,7 @@ from ctxviewer.engine.facts import (
     track,
 )
 from ctxviewer.engine.past import Past
-from ctxviewer.engine.search import matcher_of, telling_part
+from ctxviewer.engine.search import matcher_of, required_literal, telling_part
 from helpers.past_tasks import pasts
 
 needles = st.sampled_from(
@@ -215,3 +215,37 @@ def test_letters_that_other_characters_fold_to_are_all_known():
 
     folded = {letter for code in range(128, sys.maxunicode + 1) for letter in chr(code).casefold() if letter.isascii()}
     assert folded == set(FOLDED_TO)
+
+
+PATTERNS = [
+    r"run \d+7\b", r"module_\d+\.py", "abc?d", "ab+c", "a{2,3}bc", "a{0}bc", "(foo|bar)baz", "x|yz", r"\(call\)x*", "[abc]def[^x]",
+    "(?i)abc", "(?:ab)c", r"a\bb|c", "{abc}", "ab{x}cd", "[]a]bc", "[^]]bc", "(?P<n>x)y+?z", "ab*c", r"\x41bc", r"a\.?b",
+    "(a(b)?c)?de", "(?=ab)abc", "a(?!b)c", "^ab$", "a.c", "[a-c]{2,}de?f", r"\\d", r"a\db",
+]  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(PATTERNS), st.data(), st.booleans())
+def test_a_hit_of_a_pattern_holds_what_is_required(pattern, data, ignore_case):
+    text = data.draw(st.from_regex(re.compile(pattern, re.MULTILINE | (re.IGNORECASE if ignore_case else 0))))
+    hit = re.compile(pattern, re.MULTILINE | (re.IGNORECASE if ignore_case else 0)).search(text)
+    assert hit is not None
+    if not ignore_case:
+        assert required_literal(pattern) in hit[0]
+    raw = json.dumps({"content": text}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    assert matcher_of(TextQuestion(pattern, regex=True, ignore_case=ignore_case)).may_hold(raw)
+
+
+def test_required_parts_of_patterns():
+    found = {
+        pattern: required_literal(pattern)
+        for pattern in (r"run \d+7\b", "ab+c", "a{2,3}bc", "x|y", "(foo|bar)baz", r"\(call\)")
+    }
+    assert found == {
+        r"run \d+7\b": "run ",
+        "ab+c": "ab",
+        "a{2,3}bc": "bc",
+        "x|y": "",
+        "(foo|bar)baz": "baz",
+        r"\(call\)": "(call)",
+    }

@@ -56,6 +56,9 @@ class _TextOf:
     def add_to(self, found: Found) -> None:
         """Add what carries the words, and what is left of them where a rewrite cut them."""
         message, forms = self._message, self._presence.forms(self._message.index)
+        if len(forms) == 1 and self._presence.untouched(forms[0]):
+            found.carriers.extend(self._as_stored(forms[0]))
+            return
         carried: dict[tuple[int, int], tuple[Carrier, list[Span]]] = {}
         cut: dict[tuple[int, int], tuple[SentBlock, list[Span]]] = {}
         for form in forms:
@@ -82,16 +85,26 @@ class _TextOf:
         if any(block.index not in sent for block in stored):
             found.never_sent.append(message.index)
 
+    def _as_stored(self, form: Form) -> Iterator[Carrier]:
+        """Carriers of a message that was only ever sent as it is stored: most are."""
+        for block in self._message.blocks:
+            hit = self._excerpt_in(block)
+            if hit is not None:
+                how = _how(self._message.role, SentBlock(BlockChange.SAME, block, block))
+                yield Carrier(form.message, block.index, how, form.spans, hit)
+
+    def _excerpt_in(self, block: Block) -> str | None:
+        for text in block_texts(block):
+            hit = self._matcher.find(text)
+            if hit is not None:
+                return _excerpt(text, *hit)
+        return None
+
     def _look(self, key: tuple[int, int], block: Block) -> str | None:
         """The excerpt of a hit in a version of a block, by its number and the update's; looked at once."""
         if key in self._known:
             return self._known[key]
-        found = None
-        for text in block_texts(block):
-            hit = self._matcher.find(text)
-            if hit is not None:
-                found = _excerpt(text, *hit)
-                break
+        found = self._excerpt_in(block)
         if key[0] >= 0:
             self._known[key] = found
         return found
