@@ -172,7 +172,7 @@ def _cut(timeline: Timeline, event: Event) -> _Cut:
         min(following, entries - 1),
     )
     last = max(event.ui_index, streamed)
-    needed = [moment.until + 1, event.length]
+    needed = [moment.until + 1, event.length, *(update.message + 1 for update in event.updates)]
     if last == following:
         needed.append(timeline.moments[number + 1].until)
     messages = min(stored, max(needed))
