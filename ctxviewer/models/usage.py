@@ -195,14 +195,15 @@ class WhatIf:
     title: str
 
 
-def what_if(plan: Plan, stacks: Stacks, tokens: float | None = None) -> WhatIf:
-    """The estimate for a plan.
+def what_if(plan: Plan, stacks: Stacks, tokens: float | None = None, at: int | None = None) -> WhatIf:
+    """The estimate for a plan that is about request `at`, None = the next one.
 
     Without `tokens` (an estimate made elsewhere), the newest reported total is scaled by the share of characters that
     the plan leaves.
     """
     lost = plan.lost_requests if len(plan.lost_requests) else range(0)
-    at = min(lost.start, len(stacks)) if len(lost) else len(stacks)
+    if at is None:
+        at = min(lost.start, len(stacks)) if len(lost) else len(stacks)
     base = stacks.last_known
     if tokens is None and base is not None and plan.characters_before > 0:
         tokens = float(stacks.totals[base]) * plan.characters_after / plan.characters_before

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.domain.plan import Plan
 from ctxviewer.engine.timeline import Timeline
+from ctxviewer.models.curves import Curve, curve_sentences
 from ctxviewer.models.marks import checkpoint_lane, event_lane
 from ctxviewer.models.usage import EMPTY, levels, request_sentence, stack, summary, what_if
 from ctxviewer.views import theme
@@ -43,6 +44,7 @@ class UsageGraph(QWidget):
         self._timeline: Timeline | None = None
         self._plan: Plan | None = None
         self._plan_tokens: float | None = None
+        self._plan_at: int | None = None
         self._area: PlotArea | None = None
         self._legend = Legend(self._picture, self)
         self._empty = EmptyState(parent=self)
@@ -102,12 +104,21 @@ class UsageGraph(QWidget):
         self._legend.refresh()
         self._describe()
 
-    def set_plan(self, plan: Plan | None, tokens: float | None = None) -> None:
-        """Draw the estimate of a what-if, or none. `tokens`: a better estimate than scaling by characters."""
-        if plan is self._plan and tokens == self._plan_tokens:
+    def set_plan(self, plan: Plan | None, tokens: float | None = None, at: int | None = None) -> None:
+        """Draw the estimate of a what-if, or none. `tokens`: a better estimate than scaling by characters.
+
+        `at`: the request that the what-if is about, None = the next one.
+        """
+        if plan is self._plan and tokens == self._plan_tokens and at == self._plan_at:
             return
-        self._plan, self._plan_tokens = plan, tokens
+        self._plan, self._plan_tokens, self._plan_at = plan, tokens, at
         self._refresh(keep_view=True)
+
+    def set_curves(self, curves: tuple[Curve, ...]) -> None:
+        """Draw replays over the bars, or with none take them away."""
+        if curves is not self._picture.curves:
+            self._picture.curves = curves
+            self._refresh(keep_view=True)
 
     # -- view, also for actions
 
@@ -145,7 +156,8 @@ class UsageGraph(QWidget):
 
     def hover_text(self, number: int) -> str:
         """What the mouse shows over request `number`."""
-        return "\n".join(request_sentence(self._picture.stacks, number, self._picture.window))
+        lines = request_sentence(self._picture.stacks, number, self._picture.window)
+        return "\n".join((*lines, *curve_sentences(self._picture.curves, number)))
 
     def summary(self) -> str:
         """The graph in words."""
@@ -153,6 +165,8 @@ class UsageGraph(QWidget):
         guess = self._picture.what_if
         if guess is not None and guess.tokens is not None:
             words += f" What-if {guess.title}: {guess.tokens:,.0f} tokens estimated."
+        for curve in self._picture.curves:
+            words += f" Replay {curve.name}: at most {curve.peak:,.0f} tokens estimated."
         return words
 
     # -- keyboard
@@ -232,7 +246,8 @@ class UsageGraph(QWidget):
     def _refresh(self, *, keep_view: bool) -> None:
         picture = self._picture
         picture.version += 1
-        picture.what_if = what_if(self._plan, picture.stacks, self._plan_tokens) if self._plan is not None else None
+        plan = self._plan
+        picture.what_if = what_if(plan, picture.stacks, self._plan_tokens, self._plan_at) if plan is not None else None
         if self._area is not None:
             self._area.data_changed(keep_view=keep_view)
         self._legend.refresh()

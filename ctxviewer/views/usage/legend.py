@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +14,7 @@ from ctxviewer.models.numbers import grouped
 from ctxviewer.models.usage import SERIES
 from ctxviewer.views import theme
 from ctxviewer.views.usage.bars import swatch
+from ctxviewer.views.usage.dashes import curve_pen
 from ctxviewer.views.usage.lanes import ICONS
 from ctxviewer.views.usage.state import Picture
 
@@ -29,7 +30,9 @@ class Entry:
     part: int | None = None
     """A part of the bars,"""
     mark: Mark | None = None
-    """or a mark, or neither."""
+    """or a mark,"""
+    look: int | None = None
+    """or the curve of a replay, or neither."""
 
 
 class Legend(QWidget):
@@ -64,7 +67,7 @@ class Legend(QWidget):
         if marks:
             present = {*self._picture.events.kinds.tolist(), *self._picture.checkpoints.kinds[:1].tolist()}
             found += [Entry(mark.word, mark=mark) for mark in sorted(Mark, reverse=True) if mark in present]
-        return found
+        return [*(Entry(f"{curve.name}, estimated", look=curve.look) for curve in self._picture.curves), *found]
 
     def readout(self) -> str:
         """The chosen request, or the newest when the graph follows the task."""
@@ -128,14 +131,18 @@ class Legend(QWidget):
         side = look.px(14)
 
         def width(entries: list[Entry]) -> float:
-            return sum(side + metrics.horizontalAdvance(entry.words) + look.px(16) for entry in entries) + look.px(8)
+            curves = sum(entry.look is not None for entry in entries)
+            words = sum(side + metrics.horizontalAdvance(entry.words) + look.px(16) for entry in entries)
+            return words + curves * look.px(14) + look.px(8)
 
         full, series = self.entries(marks=True), self.entries(marks=False)
         lead = metrics.horizontalAdvance(LEAD) + look.px(8)
+        curves = [entry for entry in series if entry.look is not None]
         choices: tuple[tuple[list[Entry | str], float], ...] = (
             ([LEAD, *full], lead + width(full)),
             ([*full], width(full)),
             ([*series], width(series)),
+            *((([*curves], width(curves)),) if curves else ()),
         )
         return next((entries for entries, needed in choices if needed <= room), None)
 
@@ -150,6 +157,14 @@ class Legend(QWidget):
             painter.drawImage(QRectF(x, top, side, side), image)
             if look.doubles_patterns:
                 painter.drawRect(QRectF(x, top, side, side))
+            x += side + look.px(4)
+        elif entry.look is not None:
+            side = look.px(26)
+            pen = curve_pen(entry.look)
+            painter.save()
+            painter.setPen(pen)
+            painter.drawLine(QLineF(x, self.height() / 2, x + side, self.height() / 2))
+            painter.restore()
             x += side + look.px(4)
         elif entry.mark is not None:
             side = look.px(14)

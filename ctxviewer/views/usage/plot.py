@@ -11,8 +11,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QToolTip, QWidget
 
+from ctxviewer.models.curves import curve_sentences
 from ctxviewer.models.usage import request_sentence
 from ctxviewer.views import theme
+from ctxviewer.views.usage.curves import CurvesLayer
 from ctxviewer.views.usage.gutter import Gutter
 from ctxviewer.views.usage.items import BarsLayer, OverlayLayer
 from ctxviewer.views.usage.lanes import Lanes
@@ -49,7 +51,10 @@ class PlotArea(QWidget):
         self._bars = BarsLayer(picture)
         self._overlay = OverlayLayer(picture)
         self._overlay.setZValue(10)
+        self._curves = CurvesLayer(picture)
+        self._curves.setZValue(5)
         self._box.addItem(self._bars, ignoreBounds=True)
+        self._box.addItem(self._curves, ignoreBounds=True)
         self._box.addItem(self._overlay, ignoreBounds=True)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -138,14 +143,14 @@ class PlotArea(QWidget):
         self._ticks()
         self._gutter.refresh()
         self._lanes.update()
-        for layer in (self._bars, self._overlay):
+        for layer in (self._bars, self._curves, self._overlay):
             layer.set_extent(self._end, self._picture.top)
             layer.update()
 
     def _peak(self) -> float:
         what_if = self._picture.what_if
         estimated = what_if.tokens if what_if is not None and what_if.tokens is not None else 0.0
-        return max(self._picture.stacks.peak, estimated)
+        return max(self._picture.stacks.peak, estimated, *(curve.peak for curve in self._picture.curves))
 
     def selection_changed(self) -> None:
         """Another request is chosen: repaint the overlay alone."""
@@ -198,6 +203,7 @@ class PlotArea(QWidget):
         self._gutter.restyle()
         self._gutter.refresh()
         self._bars.forget()
+        self._curves.forget()
         self._ticks()
         self._view.viewport().update()
 
@@ -232,7 +238,8 @@ class PlotArea(QWidget):
         if number is None:
             QToolTip.hideText()
             return
-        words = "\n".join(request_sentence(self._picture.stacks, number, self._picture.window))
+        lines = request_sentence(self._picture.stacks, number, self._picture.window)
+        words = "\n".join((*lines, *curve_sentences(self._picture.curves, number)))
         where = self._view.viewport().mapToGlobal(point.toPoint() + QPoint(12, 12))
         QToolTip.showText(where, words, self._view.viewport())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ctxviewer.models.curves import Curve
 from ctxviewer.models.marks import EMPTY_LANE, Lane
 from ctxviewer.models.usage import EMPTY, Level, Stacks, WhatIf
 
@@ -21,6 +22,8 @@ class Picture:
     selected: int | None = None
     """None = live."""
     what_if: WhatIf | None = None
+    curves: tuple[Curve, ...] = ()
+    """Replays, drawn over the bars."""
     hovered: int | None = None
     top: float = 1.0
     """Tokens at the upper edge."""

@@ -160,7 +160,7 @@ def test_growth_makes_the_plan_anew_and_shows_it_at_the_same_place(desk):
     assert desk.session.plan is not before
     assert desk.session.plan.generation == desk.session.snapshot.generation
     assert desk.session.step == 1
-    assert desk.notices.notices == (), "nobody need be told"
+    assert desk.notices.standing == (), "nobody need be told"
 
 
 def test_growth_leaves_a_dropped_plan_alone(desk):
