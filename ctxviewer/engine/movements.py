@@ -54,7 +54,7 @@ class Movements:
         bounds = self._presence.bounds[column]
         if message >= bounds.until:
             event = self._rollback(column)
-            words = "was taken back by a rollback" if event else "did not exist yet for this request"
+            words = "was taken back by a rollback" if event else "does not exist for this request"
             return self._move(message, None, column, event, f"message {message} {words}")
         event = self._cut(message, column)
         reason = event.sentence if event else "it is in the deleted range; what put it there is not recorded"
