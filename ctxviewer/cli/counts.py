@@ -20,8 +20,8 @@ from ctxviewer.engine.timeline import Timeline
 from ctxviewer.engine.words import grouped, percent, plural
 from ctxviewer.exports.composition_report import composition_json, composition_lines
 from ctxviewer.exports.reconcile_report import (
-    change_cost_json,
     cost_lines,
+    event_cost_json,
     price_lines,
     prices_json,
     reconciled_json,
@@ -127,7 +127,7 @@ def _reconcile(args: argparse.Namespace, terminal: Terminal) -> int:
                     for row, residual in zip(rows, calibration.residuals, strict=True)
                 ],
                 "prices": prices_json(prices, usages),
-                "costs": [change_cost_json(event, cost) for event, cost in costs],
+                "costs": [event_cost_json(event, cost) for event, cost in costs],
             }
         )
     else:

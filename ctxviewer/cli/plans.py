@@ -22,6 +22,7 @@ from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint, CheckpointKind
 from ctxviewer.domain.snapshot import Snapshot
+from ctxviewer.engine.change_cost import CostMeter
 from ctxviewer.engine.plans import (
     plan_decide,
     plan_optimize,
@@ -40,6 +41,8 @@ from ctxviewer.sources.own_data import data_dir
 from ctxviewer.sources.store.store import Store
 from ctxviewer.sources.store.values import Outcome
 from ctxviewer.tokens import count_task, encoding_for, load_counter
+from ctxviewer.tokens.calibration import calibrate, points
+from ctxviewer.tokens.price_file import load_prices
 
 COUNT_LIMIT = 32_000_000
 """Histories up to so many bytes get an estimate of tokens in a plan; it takes about a second for 10 MB."""
@@ -141,9 +144,14 @@ def _estimate(timeline: Timeline, plan: Plan) -> Estimate | None:
     messages = timeline.snapshot.messages
     if sum(messages.byte_size(index) for index in range(len(messages))) > COUNT_LIMIT:
         return None
-    counter = load_counter(encoding_for(timeline.snapshot.model.model_id).encoding)
+    model = timeline.snapshot.model.model_id
+    counter = load_counter(encoding_for(model).encoding)
     table = count_task(timeline, counter, plan.added_updates)
-    return Estimate(table.sums(plan.before).sent, table.sums(plan.after).sent, counter.name)
+    cost = None
+    if timeline.snapshot.has_messages:
+        slope = calibrate(points(timeline, table)).scale(model).slope
+        cost = CostMeter(timeline, table, load_prices().of(model), slope).plan(plan)
+    return Estimate(table.sums(plan.before).sent, table.sums(plan.after).sent, counter.name, cost)
 
 
 def _plan(args: argparse.Namespace, terminal: Terminal) -> int:

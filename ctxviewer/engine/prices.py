@@ -45,7 +45,7 @@ class Prices:
     def sentence(self) -> str:
         """What to say beside the number."""
         whose = "your price table" if self.own else "the built-in price table"
-        return f"by {whose}: {self.family}, as of {self.as_of} ({self.source})"
+        return f"by {whose}: {self.family}, as of {self.as_of}, {self.source}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ctxviewer.domain.json import Json, JsonObject
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.projection import Projection
+from ctxviewer.engine.change_cost import ChangeCost
 from ctxviewer.engine.words import grouped, percent, plural, span
+from ctxviewer.exports.reconcile_report import change_cost_json
 from ctxviewer.exports.values import (
     SCHEMA,
     checkpoint_json,
@@ -26,6 +28,8 @@ class Estimate:
     before: int
     after: int
     counter: str
+    cost: ChangeCost | None = None
+    """At the provider's cache; None where no request was made yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ def plan_json(plan: Plan, files: tuple[FileLine, ...], estimate: Estimate | None
         "tokens": None
         if estimate is None
         else {"before": estimate.before, "after": estimate.after, "source": f"estimated ({estimate.counter})"},
+        "cache": change_cost_json(estimate.cost) if estimate is not None and estimate.cost is not None else None,
         "added_updates": [update_json(update) for update in plan.added_updates],
         "removed_updates": [update_json(update) for update in plan.removed_updates],
         "lost_messages": span_json(plan.lost_messages),
@@ -85,6 +90,8 @@ def _lines(plan: Plan, files: tuple[FileLine, ...], estimate: Estimate | None) -
         yield f"  characters as sent: {grouped(before)} → {grouped(after)} ({saved} less)"
     if estimate is not None:
         yield f"  tokens, estimated with {estimate.counter}: {grouped(estimate.before)} → {grouped(estimate.after)}"
+        if estimate.cost is not None and estimate.cost.lost:
+            yield f"  cache: {estimate.cost.sentence}"
     if plan.lost_messages:
         yield f"  {plural(len(plan.lost_messages), 'message')} go: {plan.lost_messages[0]}–{plan.lost_messages[-1]}"
     if plan.lost_checkpoints:

@@ -28,11 +28,14 @@ def reconciled_json(row: Reconciled, reason: str, *, off: bool) -> JsonObject:
     }
 
 
-def change_cost_json(event: Event, cost: ChangeCost) -> JsonObject:
+def event_cost_json(event: Event, cost: ChangeCost) -> JsonObject:
     """What was changed for the request of an event."""
+    return {"request": request_number(event.request), "event": str(event.kind), **change_cost_json(cost)}
+
+
+def change_cost_json(cost: ChangeCost) -> JsonObject:
+    """One change."""
     return {
-        "request": request_number(event.request),
-        "event": str(event.kind),
         "cached": cost.cached,
         "kept": cost.kept,
         "lost": cost.lost,

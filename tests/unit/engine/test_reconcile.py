@@ -124,7 +124,7 @@ def test_prices_by_model_and_their_cost():
     assert (table.of(""), table.of("qwen")) == (None, None)
     mine = parse_prices(TABLE.replace("input = 2", "input = 1"), "mine.toml", own=True).before(table)
     assert mine.of("gpt-5").input == 1
-    assert mine.of("gpt-5").sentence == "by your price table: F, as of 2026-01 (list)"
+    assert mine.of("gpt-5").sentence == "by your price table: F, as of 2026-01, list"
 
 
 @pytest.mark.parametrize(
