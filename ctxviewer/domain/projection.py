@@ -115,6 +115,14 @@ class Projection:
         return range(self.first_pair, max(self.first_pair, min(self.resume, self.until)))
 
     @property
+    def from_the_end(self) -> bool:
+        """True for a range that ends below -1: the reference then counts what it sends from the end of the history.
+
+        It takes no results out of the first message there, and its updates do not reach any message from there on.
+        """
+        return self.deleted_range is not None and self.deleted_range.end < -1
+
+    @property
     def sent_count(self) -> int:
         """How many stored messages are sent."""
         hidden = self.hidden

@@ -56,7 +56,12 @@ def histories(draw: st.DrawFn) -> ContextHistory:
     return history
 
 
-ranges = st.one_of(st.none(), st.builds(Range, st.just(2), st.integers(1, 11)))
+ranges = st.one_of(
+    st.none(),
+    st.builds(Range, st.just(2), st.integers(1, 11)),
+    st.builds(Range, st.just(2), st.integers(1, 11)),
+    st.builds(Range, st.just(2), st.integers(-12, -2)),
+)
 
 
 def snapshot_of(messages: list, history: ContextHistory, deleted: Range | None) -> Snapshot:
@@ -74,8 +79,10 @@ def test_blocks_of_every_message_are_those_of_the_engine(messages, history, dele
         return
     assert timeline.sent(None) == sent.messages
     shown = [n for n in range(len(messages)) if projection.standing(n) is Standing.SENT]
-    assert shown == sent.stored
+    assert sorted([*shown, *projection.repeated]) == sorted(sent.stored)
     for position, number in enumerate(sent.stored):
+        if number in projection.repeated:
+            continue
         drawn = [
             block.sent.raw for block in timeline.blocks(projection, number) if block.change is not BlockChange.REMOVED
         ]
@@ -93,7 +100,10 @@ def test_repairs_are_those_of_the_engine(messages, history, deleted):
     except BrokenInputError:
         return
     expected = [repair for position in sorted(sent.repairs) for repair in sent.repairs[position]]
-    assert list(projection.repairs) == expected
+    twice = set(projection.repeated)  # the second time it is sent a message stands behind another neighbour
+    assert [repair for repair in projection.repairs if repair.message not in twice] == [
+        repair for repair in expected if repair.message not in twice
+    ]
 
 
 @settings(max_examples=200, deadline=None)

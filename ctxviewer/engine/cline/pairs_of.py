@@ -64,7 +64,8 @@ def seam_repairs(messages: JsonLog, projection: Projection) -> tuple[Repair, ...
     repairs: list[Repair] = []
     try:
         role, content = role_and_content(message)
-        if role == "user" and isinstance(content, list) and isinstance(message, dict):
+        strips = projection.first_pair > 1 and not projection.from_the_end
+        if strips and role == "user" and isinstance(content, list) and isinstance(message, dict):
             stripped = without_results(content)
             if stripped is not None:
                 repairs.append(Repair(RepairKind.STRIPPED, number, stripped[1]))

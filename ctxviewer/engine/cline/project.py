@@ -60,6 +60,19 @@ def project(messages: Messages, deleted: Range | None, history: ContextHistory) 
     return _Projection(messages, resume_index(deleted), history).run()
 
 
+def project_one(messages: Messages, number: int, history: ContextHistory) -> tuple[Json, bool]:
+    """One message as a view without a range sends it after its neighbour, and whether results were mended in it.
+
+    For a conversation of at least two messages. The very object that was given when nothing changes.
+    """
+    run = _Projection(messages[max(0, number - 1) : number + 1], FIRST_DELETED, history)
+    run.stored = list(range(max(0, number - 1), number + 1))
+    run.out = run.out[: len(run.stored)]
+    run.run_on()
+    place = len(run.stored) - 1
+    return run.out[place], place in run.repairs
+
+
 def with_contents_emptied(messages: Messages, emptied: tuple[int, ...]) -> list[Json]:
     """The stored messages as the reference's memory holds them after a view: see `Sent.emptied`."""
     copy = list(messages)
@@ -91,10 +104,14 @@ class _Projection:
     def run(self) -> Sent:
         if self.resume > FIRST_DELETED and len(self.out) > FIRST_DELETED:
             self._strip_orphans()
+        self.run_on()
+        return Sent(self.out, self.stored, self.repairs, tuple(self.applied), tuple(self.emptied))
+
+    def run_on(self) -> None:
+        """Updates, then pairing, on what is there."""
         if self.history:
             self._apply_updates()
         self._pair_results()
-        return Sent(self.out, self.stored, self.repairs, tuple(self.applied), tuple(self.emptied))
 
     def _strip_orphans(self) -> None:
         message = self.out[2]

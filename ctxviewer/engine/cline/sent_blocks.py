@@ -57,11 +57,12 @@ def _as_sent(messages: JsonLog, projection: Projection, message: Message) -> tup
     alone = projection.until <= 1
     after_cut = projection.standing(number) is Standing.SENT and number == projection.resume and projection.hidden
     is_list = isinstance(message.raw, dict) and isinstance(message.raw.get("content"), list)
-    if is_list and after_cut and message.role == "user" and projection.first_pair > 1:
+    strips = after_cut and projection.first_pair > 1 and not projection.from_the_end
+    if is_list and strips and message.role == "user":
         items, gone = _split(items, lambda item: not _is_result(item.value))
         for item in gone:
             item.change, item.label = BlockChange.REMOVED, str(RepairKind.STRIPPED)
-    if is_list and not alone:
+    if is_list and not alone and not (projection.from_the_end and number >= projection.first_pair):
         for block in range(len(message.blocks)):
             update = projection.updates.get((number, block))
             if update is not None:

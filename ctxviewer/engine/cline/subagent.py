@@ -42,15 +42,18 @@ def compact(
     history: ContextHistory,
     now: JsValue,
     optimize: Callable[[], Optimization] | None = None,
+    view: Callable[[Optimization], Messages] | None = None,
 ) -> Compaction:
-    """One compaction. `optimize`, where given, makes what `optimize_file_reads` would, for callers that know more.
+    """One compaction. `optimize` and `view`, where given, make what `optimize_file_reads` and `sent_messages` would:
+    for callers that know more.
 
     Cline 4.0.10: duplicates are searched from message 2 whatever the range is; the range then grows (always to a
     quarter) unless that saved enough, the new range is empty, or it equals the old one.
     """
     optimization = optimize_file_reads(conversation, None, history, now) if optimize is None else optimize()
     if optimization.changed:
-        conversation = sent_messages(conversation, None, optimization.history)
+        history_now = optimization.history
+        conversation = sent_messages(conversation, None, history_now) if view is None else view(optimization)
     after = deleted
     if optimization.need_to_truncate:
         fresh = next_range(conversation, deleted, Keep.QUARTER)
