@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.finding import Severity
-from ctxviewer.domain.log import JsonLog
 from ctxviewer.domain.plan import Plan, Step
 from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
 from ctxviewer.domain.view import TextMode
 from ctxviewer.services.notices import Notice, Notices, notice_of
+from ctxviewer.services.readings import (
+    Reader,
+    Reading,
+    Remake,
+    SnapshotChange,
+    differs,
+    is_grown,
+    looks_half_written,
+)
 from ctxviewer.services.runner import CancelToken, Runner
+
+__all__ = ["Remake", "Session", "SnapshotChange", "is_grown"]
 
 if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
     from ctxviewer.engine.timeline import Timeline
@@ -29,51 +39,6 @@ _log = logging.getLogger(__name__)
 
 RETRIES_MS = (60, 120, 250)
 """Waits before a file that looks half-written is read again."""
-
-
-class Reader(Protocol):
-    """How a task is read; `sources.registry.read` outside of tests."""
-
-    def __call__(
-        self, ref: TaskRef, /, *, previous: Snapshot | None, generation: int, window_override: int | None
-    ) -> Snapshot:
-        """One reading. Raises UnreadableTaskError when nothing can be shown."""
-        ...
-
-
-Remake = Callable[["Timeline"], Plan]
-"""Makes a plan again on a newer timeline of the same task."""
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotChange:
-    """A new reading of the open task."""
-
-    snapshot: Snapshot
-    timeline: Timeline
-    previous: Snapshot | None
-    """The reading before, None for the first one of a task."""
-    same_task: bool
-    """True when the reading before was of this task, so that selection and scroll position still mean something."""
-    grown: bool
-    """True when every message of the reading before is still there, unchanged, under its number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    snapshot: Snapshot
-    timeline: Timeline
-    grown: bool
-
-
-def is_grown(old: JsonLog, new: JsonLog) -> bool:
-    """True when `new` begins with all of `old`, byte for byte."""
-    if len(new) < len(old):
-        return False
-    return all(
-        old.byte_size(index) == new.byte_size(index) and old.raw(index) == new.raw(index)
-        for index in range(new.shared_with(old), len(old))
-    )
 
 
 class Session(QObject):
@@ -385,16 +350,16 @@ class Session(QObject):
         size = f" ({ref.size / 1e6:,.1f} MB)" if ref.size else ""
         title = f"Reading {name}{size}" if previous is None else ""
 
-        def work(token: CancelToken) -> _Reading:
+        def work(token: CancelToken) -> Reading:
             from ctxviewer.engine.timeline import Timeline  # noqa: PLC0415 - as above
 
             snapshot = read(ref, previous=previous, generation=generation, window_override=override)
             token.check()
             if snapshot is previous and previous_timeline is not None:
-                return _Reading(snapshot, previous_timeline, grown=True)
+                return Reading(snapshot, previous_timeline, grown=True)
             timeline = Timeline(snapshot)
             grown = previous is not None and is_grown(previous.messages, snapshot.messages)
-            return _Reading(snapshot, timeline, grown)
+            return Reading(snapshot, timeline, grown)
 
         self._is_reading = True
         if previous is None:
@@ -402,7 +367,7 @@ class Session(QObject):
         token = self._runner.read(work, done=self._take, failed=self._fail, generation=generation, title=title)
         self._reading = token if self._is_reading else None
 
-    def _take(self, reading: _Reading) -> None:
+    def _take(self, reading: Reading) -> None:
         self._is_reading, self._reading = False, None
         previous, snapshot = self._snapshot, reading.snapshot
         self.reading_changed.emit(False)
@@ -410,13 +375,13 @@ class Session(QObject):
             if self._half_written(snapshot):
                 return
             self._retry = 0
-            if previous is None or _differs(previous, snapshot):
+            if previous is None or differs(previous, snapshot):
                 self._publish(reading, previous)
         if self._again:
             self._again = False
             self._start_reading()
 
-    def _publish(self, reading: _Reading, previous: Snapshot | None) -> None:
+    def _publish(self, reading: Reading, previous: Snapshot | None) -> None:
         pinned_plan, remake = self._plan, self._remake
         self._snapshot, self._timeline, self._failure = reading.snapshot, reading.timeline, None
         self._task = reading.snapshot.task
@@ -483,7 +448,7 @@ class Session(QObject):
 
     def _half_written(self, snapshot: Snapshot) -> bool:
         """Wait and read again when a file of the task seems to be in the middle of being written."""
-        if self._snapshot is None or not _looks_half_written(self._snapshot, snapshot):
+        if self._snapshot is None or not looks_half_written(self._snapshot, snapshot):
             return False
         if self._retry >= len(RETRIES_MS):
             return False
@@ -541,27 +506,3 @@ class Session(QObject):
         if projection != self._projection or projection is None:
             self._projection = projection
             self.projection_changed.emit(projection)
-
-
-def _differs(old: Snapshot, new: Snapshot) -> bool:
-    """True when the new reading says something else than the old one, apart from its number."""
-    return (
-        old.files != new.files
-        or old.model != new.model
-        or old.looks_open != new.looks_open
-        or old.findings != new.findings
-        or old.task != new.task
-    )
-
-
-def _looks_half_written(old: Snapshot, new: Snapshot) -> bool:
-    """True when a part that could be read before cannot be read now although its file is there."""
-    lost_messages = old.has_messages and not new.has_messages
-    lost_timeline = old.has_timeline and not new.has_timeline
-    if not (lost_messages or lost_timeline):
-        return False
-    return any(stamp.exists and stamp.role.value in _parts(lost_messages, lost_timeline) for stamp in new.files)
-
-
-def _parts(messages: bool, timeline: bool) -> tuple[str, ...]:
-    return (("messages",) if messages else ()) + (("timeline",) if timeline else ())
