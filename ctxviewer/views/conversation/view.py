@@ -50,6 +50,7 @@ class ConversationView(accessibility.ItemView):
     copy_progressed = Signal(object)  # CopyState
     selection_changed = Signal(object)  # bool: True if some text is selected
     fold_changed = Signal(object)  # Stretch that the user folded or unfolded
+    reader_moved = Signal()  # the user scrolled, or went elsewhere by key
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -363,6 +364,7 @@ class ConversationView(accessibility.ItemView):
         """The scroll bar was moved."""
         if self._sheet is not None and self._bar.follow(self._sheet):
             self.show_changes()
+            self.reader_moved.emit()
 
     # -- events
 
@@ -403,12 +405,15 @@ class ConversationView(accessibility.ItemView):
         self._wheel_rest -= whole
         if whole:
             self.scroll_by(whole)
+            self.reader_moved.emit()
             self._pointing.refresh()
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """See `keyboard`."""
-        if not keyboard.handle(self, event):
+        if keyboard.handle(self, event):
+            self.reader_moved.emit()
+        else:
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

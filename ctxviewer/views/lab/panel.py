@@ -1,0 +1,136 @@
+"""The panel of the lab: one head, three pages."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.services.lab.choosing import Choosing
+from ctxviewer.services.lab.stepping import Stepping
+from ctxviewer.services.lab.summaries import Summaries
+from ctxviewer.services.session import Session
+from ctxviewer.views import theme
+from ctxviewer.views.empty import EmptyState
+from ctxviewer.views.lab.compare_page import ComparePage
+from ctxviewer.views.lab.head import NARROW, LabHead, Page
+from ctxviewer.views.lab.replay_page import ReplayPage
+from ctxviewer.views.lab.steps_page import StepsPage
+
+
+class LabPanel(QWidget):
+    """Tells which page is looked at, so that only that is worked on."""
+
+    looked_at = Signal(object)
+    """Page, or None while the panel cannot be seen."""
+    open_wanted = Signal()
+    """The user wants to open a task."""
+
+    def __init__(
+        self,
+        session: Session,
+        choosing: Choosing,
+        stepping: Stepping,
+        summaries: Summaries,
+        actions: ActionSet,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("look", "pane")
+        self.setAccessibleName("Lab")
+        self._session = session
+        self.head = LabHead(session, choosing, self)
+        self.steps = StepsPage(stepping, choosing, summaries, actions, self)
+        self.compare = ComparePage(self)
+        self.replay = ReplayPage(self)
+        self.empty = EmptyState(parent=self)
+        self.empty.activated.connect(self.open_wanted)
+        self._pages = QStackedWidget(self)
+        for page in (self.steps, self.compare, self.replay):
+            self._pages.addWidget(page)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.empty)
+        self._page = QWidget(self)
+        self._stack.addWidget(self._page)
+        self._column = QVBoxLayout(self._page)
+        self._column.addWidget(self.head)
+        self._column.addWidget(self._pages, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self.setFocusProxy(self.steps.list)
+        self.head.page_chosen.connect(self._show_page)
+        for signal in (session.task_changed, session.snapshot_changed, session.task_failed):
+            signal.connect(self._settle)
+        theme.current().changed.connect(self._restyle)
+        self._restyle()
+        self._settle()
+
+    @property
+    def page(self) -> Page:
+        """The page that is chosen."""
+        return Page(self.head.pages.current)
+
+    def show_page(self, page: Page) -> None:
+        """Choose a page."""
+        self.head.pages.choose(page)
+
+    @property
+    def shows_pages(self) -> bool:
+        """False while a sentence says why nothing can be tried."""
+        return self._stack.currentWidget() is self._page
+
+    def _show_page(self, page: Page) -> None:
+        widget = {Page.STEPS: self.steps, Page.COMPARE: self.compare, Page.REPLAY: self.replay}[page]
+        self._pages.setCurrentWidget(widget)
+        focus = {Page.STEPS: self.steps.list, Page.COMPARE: self.compare.table, Page.REPLAY: self.replay.run_button}
+        self.setFocusProxy(focus[page])
+        self._tell()
+
+    def _settle(self, _news: object = None) -> None:
+        session, snapshot = self._session, self._session.snapshot
+        if session.task is None:
+            self.empty.set_words(
+                "Open a task to see what other rules would have made of it: step by step, side by side, or over all "
+                "its requests. Nothing is written.",
+                "Open a folder…",
+                "lab",
+            )
+        elif snapshot is not None and not snapshot.has_messages:
+            self.empty.set_words("The messages of this task cannot be read, so no rules can be tried on it.", "", "lab")
+        elif snapshot is None and session.failure is not None:
+            self.empty.set_words("This task cannot be read, so no rules can be tried on it.", "", "lab")
+        elif snapshot is None:
+            self.empty.set_words("The task is being read…", "", "lab")
+        else:
+            self._stack.setCurrentWidget(self._page)
+            self._tell()
+            return
+        self._stack.setCurrentWidget(self.empty)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.looked_at.emit(self.page if self.isVisible() and self.shows_pages else None)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks."""
+        super().showEvent(event)
+        self._tell()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks any more."""
+        super().hideEvent(event)
+        self._tell()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Side by side where there is room."""
+        super().resizeEvent(event)
+        narrow = self.width() < theme.current().px(NARROW)
+        self.head.set_narrow(narrow)
+        self.steps.set_narrow(narrow)
+
+    def _restyle(self) -> None:
+        look = theme.current()
+        self._column.setContentsMargins(look.px(10), look.px(6), look.px(10), look.px(6))
+        self._column.setSpacing(look.px(6))

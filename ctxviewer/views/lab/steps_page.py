@@ -1,0 +1,329 @@
+"""One strategy, its settings, and the way through its plan."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.engine.stepper import Breakpoint
+from ctxviewer.engine.strategies import STRATEGIES
+from ctxviewer.models.listing import plain_tip
+from ctxviewer.models.numbers import grouped
+from ctxviewer.models.steps import StepsModel
+from ctxviewer.models.visible import one_line
+from ctxviewer.services.lab.choosing import Choosing
+from ctxviewer.services.lab.planning import SUMMARISING
+from ctxviewer.services.lab.stepping import Stepping
+from ctxviewer.services.lab.summaries import Summaries
+from ctxviewer.views import theme
+from ctxviewer.views.answers.parts import Remark
+from ctxviewer.views.dialogs.parts import drawable, plain_label
+from ctxviewer.views.lab.settings_form import SettingsForm
+from ctxviewer.views.lab.step_list import StepList
+from ctxviewer.views.toolbar import BarButton
+
+MOVES = ("lab.reset", "lab.back", "lab.step", "lab.play", "lab.run")
+MOST_FILES = 40
+"""Files that the menu of breakpoints offers."""
+
+
+class StepsPage(QWidget):
+    """Rules on the left (or above), steps on the right (or below)."""
+
+    preferences_wanted = Signal()
+
+    def __init__(
+        self,
+        stepping: Stepping,
+        choosing: Choosing,
+        summaries: Summaries,
+        actions: ActionSet,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._stepping, self._choosing, self._summaries, self._actions = stepping, choosing, summaries, actions
+        self._message: int | None = None
+        self.model = StepsModel(self)
+        self._make_rules()
+        self._make_steps()
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.addWidget(self._rules, 2)
+        self._row.addWidget(self._walk, 3)
+        stepping.changed.connect(self.refresh)
+        choosing.changed.connect(self._show_choice)
+        summaries.changed.connect(self._show_summaries)
+        theme.current().changed.connect(self._restyle)
+        self._restyle()
+        self._show_choice()
+        self._show_summaries()
+        self.refresh()
+
+    # -- parts
+
+    def _make_rules(self) -> None:
+        self.strategy = QComboBox(self)
+        self.strategy.setAccessibleName("Strategy")
+        self.strategy.setToolTip("The rules that are tried; nothing of them is written")
+        agent = ""
+        for row in STRATEGIES:
+            if agent and row.agent != agent:
+                self.strategy.insertSeparator(self.strategy.count())
+            agent = row.agent
+            self.strategy.addItem(f"{row.agent}: {row.name}", row.key)
+            tip = plain_tip(f"{row.meaning}\nSource: {row.source}")
+            self.strategy.setItemData(self.strategy.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        self.strategy.activated.connect(self._choose_strategy)
+        self._meaning = plain_label("", "", self)
+        self._source = plain_label("", "muted", self)
+        self.form = SettingsForm(self._choosing, self)
+        self._model_switch = QCheckBox("Let a model write the summaries", self)
+        self._model_switch.toggled.connect(self._summaries.set_wanted)
+        self._enter_model = QToolButton(self)
+        self._enter_model.setProperty("look", "link")
+        self._enter_model.setText("Enter a model…")
+        self._enter_model.setToolTip("Open the preferences: without an address, no model is asked and no network used")
+        self._enter_model.clicked.connect(self.preferences_wanted)
+        inner = QWidget(self)
+        self._column = QVBoxLayout(inner)
+        self._column.addWidget(self.strategy)
+        self._column.addWidget(self._meaning)
+        self._column.addWidget(self._source)
+        self._column.addWidget(self.form)
+        self._column.addWidget(self._model_switch)
+        self._column.addWidget(self._enter_model, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column.addStretch(1)
+        self._rules = QScrollArea(self)
+        self._rules.setWidgetResizable(True)
+        self._rules.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._rules.setWidget(inner)
+
+    def _make_steps(self) -> None:
+        self._walk = QWidget(self)
+        self._buttons = [BarButton(self._actions[name], parent=self._walk) for name in MOVES]
+        self._place = QLabel(self._walk)
+        self._place.setProperty("look", "number")
+        self._follow = QCheckBox("follow", self._walk)
+        self._follow.setChecked(True)
+        self._follow.setToolTip(
+            "Bring what a step changed into view. While steps are played, scrolling the conversation yourself stops it."
+        )
+        self._moves = QHBoxLayout()
+        for button in self._buttons:
+            self._moves.addWidget(button)
+        self._moves.addWidget(self._place)
+        self._moves.addStretch(1)
+        self._moves.addWidget(self._follow)
+        self._now = plain_label("", "title", self._walk)
+        self.remark = Remark(self._walk)
+        self.list = StepList(self.model, self._walk)
+        self.list.step_chosen.connect(self._stepping.go_to)
+        self._stops = QHBoxLayout()
+        self._stop_words = QLabel("Stop before:", self._walk)
+        self._stop_words.setProperty("look", "muted")
+        self._stop_buttons: list[QToolButton] = []
+        self._add_stop = QToolButton(self._walk)
+        self._add_stop.setProperty("look", "link")
+        self._add_stop.setText("+ message or file ▾")
+        self._add_stop.setAccessibleName("Add a breakpoint")
+        self._add_stop.setToolTip("Stop the run right before a message, or the last copy of a file, is about to go")
+        self._add_stop.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._stop_menu = QMenu(self._add_stop)
+        self._stop_menu.setToolTipsVisible(True)
+        self._stop_menu.aboutToShow.connect(self._fill_stops)
+        self._stop_menu.triggered.connect(self._choose_stop)
+        self._add_stop.setMenu(self._stop_menu)
+        self._stepping.files_listed.connect(self._offer_files)
+        self._stops.addWidget(self._stop_words)
+        self._stops.addWidget(self._add_stop)
+        self._stops.addStretch(1)
+        self._steps_column = QVBoxLayout(self._walk)
+        self._steps_column.setContentsMargins(0, 0, 0, 0)
+        self._steps_column.addLayout(self._moves)
+        self._steps_column.addWidget(self._now)
+        self._steps_column.addWidget(self.remark)
+        self._steps_column.addWidget(self.list, 1)
+        self._steps_column.addLayout(self._stops)
+
+    # -- what others ask
+
+    @property
+    def follows(self) -> bool:
+        """True if what a step changed is to be brought into view."""
+        return self._follow.isChecked()
+
+    @property
+    def now(self) -> str:
+        """The sentence of the step that was done last."""
+        return self._now.text()
+
+    @property
+    def place(self) -> str:
+        """'3 of 7'."""
+        return self._place.text()
+
+    @property
+    def stop_titles(self) -> tuple[str, ...]:
+        """The breakpoints, as on their buttons."""
+        return tuple(button.text() for button in self._stop_buttons)
+
+    def set_narrow(self, narrow: bool) -> None:
+        """One below the other instead of side by side."""
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._row.direction() is not way:
+            self._row.setDirection(way)
+
+    def set_message(self, message: int | None) -> None:
+        """The chosen message, which the menu of breakpoints offers."""
+        self._message = message
+
+    # -- showing
+
+    def refresh(self) -> None:
+        """Show the place in the plan."""
+        stepping = self._stepping
+        stepper, answer = stepping.stepper, stepping.answer
+        self.model.set_plan(stepper.plan if stepper is not None else None)
+        shown = stepper.position if stepper is not None and stepping.shown else 0
+        moved = shown != self.model.done
+        self.model.set_done(shown)
+        self.model.set_stops({row: point.title for row, point in stepping.hits.items()})
+        if moved:
+            self.list.show_place()
+        self._place.setText(f"{grouped(shown)} of {grouped(stepper.length)}" if stepper is not None else "")
+        self._now.setText(drawable(one_line(self._sentence(), 600)))
+        self._now.setVisible(bool(self._now.text()))
+        if answer.error is not None:
+            self.remark.say_error(answer.error)
+        elif stepper is None and stepping.planning.waits_for_consent:
+            self.remark.say(f"The first step asks {self._summaries.name} for a summary.", "made-up")
+        elif answer.working or (stepper is None and stepping.planning.pending):
+            self.remark.say("Working out the plan…", "reload")
+        elif stepper is not None and stepper.stopped_by is not None:
+            self.remark.say(
+                f"Stopped: {stepper.stopped_by.title} is about to go. Step or run to go on.", "break", "warning"
+            )
+        elif stepper is not None and stepper.plan.warnings:
+            self.remark.say(" ".join(stepper.plan.warnings), "warning", "warning")
+        else:
+            self.remark.say("")
+        self._show_stops(stepping.breakpoints)
+        play = self._actions["lab.play"]
+        play.setIcon(theme.current().icon("pause" if stepping.playing else "play"))
+        play.setChecked(stepping.playing)
+
+    def _sentence(self) -> str:
+        stepper = self._stepping.stepper
+        if stepper is None:
+            return ""
+        if self._stepping.shown and stepper.done is not None:
+            return stepper.sentence
+        count = grouped(stepper.length)
+        return f"{stepper.plan.title}: {count} {'step' if stepper.length == 1 else 'steps'}, none done yet."
+
+    def _show_choice(self) -> None:
+        strategy = self._choosing.strategy
+        self.strategy.setCurrentIndex(self.strategy.findData(strategy.key))
+        self._meaning.setText(strategy.meaning)
+        self._source.setText(f"Rules: {strategy.source}.")
+        self._show_summaries()
+
+    def _show_summaries(self) -> None:
+        summarises = self._choosing.strategy.key in SUMMARISING
+        available = self._summaries.available
+        self._model_switch.setVisible(summarises and available)
+        self._model_switch.setText(f"Let {one_line(self._summaries.name, 40)} write the summaries")
+        self._model_switch.setToolTip("Sends the messages that are summarised to this address; off at every start")
+        self._model_switch.blockSignals(True)
+        self._model_switch.setChecked(self._summaries.wanted)
+        self._model_switch.blockSignals(False)
+        self._enter_model.setVisible(summarises and not available)
+
+    def _show_stops(self, points: tuple[Breakpoint, ...]) -> None:
+        titles = tuple(one_line(point.title, 40) for point in points)
+        if titles == self.stop_titles:
+            return
+        for button in self._stop_buttons:
+            self._stops.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._stop_buttons = []
+        for place, (point, title) in enumerate(zip(points, titles, strict=True)):
+            button = QToolButton(self._walk)
+            button.setText(title)
+            button.setIcon(theme.current().icon("close"))
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setToolTip(plain_tip(f"{point.title}\nA click takes the breakpoint away."))
+            button.setAccessibleName(f"Breakpoint {title}: take it away")
+            button.setProperty("place", place)
+            button.clicked.connect(self._remove_stop)
+            self._stops.insertWidget(1 + place, button)
+            self._stop_buttons.append(button)
+
+    # -- choosing
+
+    def _choose_strategy(self, place: int) -> None:
+        self._choosing.set_strategy(str(self.strategy.itemData(place)))
+
+    def _fill_stops(self) -> None:
+        menu = self._stop_menu
+        menu.clear()
+        if self._message is not None:
+            action = menu.addAction(f"message {self._message}, the chosen one")
+            action.setData(self._message)
+        else:
+            menu.addAction("Choose a message in the conversation to offer it here").setEnabled(False)
+        menu.addSeparator()
+        menu.addAction("looking for files…").setEnabled(False)
+        self._stepping.list_files()
+
+    def _offer_files(self, paths: tuple[str, ...]) -> None:
+        menu = self._stop_menu
+        waiting = menu.actions()[-1] if menu.actions() else None
+        if waiting is None or waiting.isEnabled():
+            return
+        menu.removeAction(waiting)
+        if not paths:
+            menu.addAction("no file was read in this conversation").setEnabled(False)
+        for path in paths[:MOST_FILES]:
+            menu.addAction(drawable(one_line(path, 80)).replace("&", "&&")).setData(path)
+        if len(paths) > MOST_FILES:
+            menu.addAction(f"and {grouped(len(paths) - MOST_FILES)} more: use the menu of a message").setEnabled(False)
+
+    def _choose_stop(self, action: object) -> None:
+        data = action.data()  # type: ignore[attr-defined]
+        if isinstance(data, int):
+            self._stepping.toggle_message(data)
+        elif isinstance(data, str):
+            self._stepping.add_file(data)
+
+    def _remove_stop(self, _checked: bool = False) -> None:
+        place = self.sender().property("place")
+        points = self._stepping.breakpoints
+        if isinstance(place, int) and place < len(points):
+            self._stepping.remove(points[place])
+
+    def _restyle(self) -> None:
+        look = theme.current()
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(look.px(12))
+        self._column.setContentsMargins(look.px(2), look.px(2), look.px(6), look.px(2))
+        self._column.setSpacing(look.px(6))
+        self._moves.setSpacing(look.px(2))
+        self._stops.setSpacing(look.px(4))
+        self._steps_column.setSpacing(look.px(5))
+        for button in self._buttons:
+            button.setIconSize(QSize(look.px(16), look.px(16)))
+        for stop in self._stop_buttons:
+            stop.setIcon(look.icon("close"))
