@@ -7,8 +7,9 @@ messages, and ranges that send the first pair twice, go the rules' own long way 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Protocol
 
 from ctxviewer.domain.json import Messages
@@ -110,13 +111,16 @@ class ClineMemory:
         """More messages exist now."""
         self._facts.read(until)
         first, self.until = self.until, max(self.until, until)
-        for number in range(first, until):
-            if number >= self._start or number < FIRST_DELETED:
+        start, resume = self._start, self.resume
+        pair = range(first, min(FIRST_DELETED, until))
+        rest = range(max(first, FIRST_DELETED, min(start, resume)), until)
+        for number in chain(pair, rest):
+            if number >= start or number < FIRST_DELETED:
                 if self._facts.characters(number) is None:
                     self._odd.append(number)
                 else:
                     self._characters += self._counted(number, self.history)
-            if number >= self.resume or number < FIRST_DELETED:
+            if number >= resume or number < FIRST_DELETED:
                 self._differences += self._difference(number, self.history)
 
     @property
@@ -138,13 +142,14 @@ class ClineMemory:
             timestamp=timestamp,
             optimize=lambda: self._optimization(timestamp),
         )
-        self._take(decision.range_after, decision.history_after)
+        changed = _replaced(decision.optimization)
+        self._take(decision.range_after, decision.history_after, (1, *changed) if decision.notice_added else changed)
         return decision
 
     def optimize(self, timestamp: JsValue) -> Optimization:
         """The file-read optimisation alone, taken over. Raises what the rule raises, and is then as before."""
         result = self._optimization(timestamp)
-        self._take(self.deleted, result.history)
+        self._take(self.deleted, result.history, _replaced(result))
         return result
 
     def optimized(self, timestamp: JsValue) -> Optimization:
@@ -173,18 +178,18 @@ class ClineMemory:
         fresh = next_range(self.messages, self.deleted, keep)
         if not self.resume <= fresh.end < self.until:
             return None
-        self._take(fresh, with_truncation_notice(self.history, timestamp))
+        self._take(fresh, with_truncation_notice(self.history, timestamp), (1,))
         return fresh
 
-    def compact(self, timestamp: JsValue) -> Compaction:
+    def compact(self, timestamp: JsValue, view: Callable[[Optimization], Messages] | None = None) -> Compaction:
         """A subagent's compaction; its range and updates are taken over, the new conversation is not.
 
-        Raises what the rule raises, and is then as before.
+        `view` as the rule takes it. Raises what the rule raises, and is then as before.
         """
         compaction = compact(
-            self.messages, self.deleted, self.history, timestamp, lambda: self._optimization(timestamp)
+            self.messages, self.deleted, self.history, timestamp, lambda: self._optimization(timestamp), view
         )
-        self._take(compaction.deleted, compaction.history)
+        self._take(compaction.deleted, compaction.history, _replaced(compaction.optimization))
         return compaction
 
     def rewrite(self, numbers: Iterable[int], write: Callable[[], None]) -> None:
@@ -227,14 +232,20 @@ class ClineMemory:
         return total if isinstance(total, int) else 0
 
     def _difference(self, number: int, history: ContextHistory) -> int:
+        if history.entry(number) is None:
+            return 0
         newest = {update.block: update for update in history.updates_of(number)}
         return sum(self._facts.update_tokens(update) for update in newest.values())
 
-    def _take(self, deleted: Range | None, history: ContextHistory) -> None:
-        """Go over to another range and other updates; only what differs is counted anew."""
+    def _take(self, deleted: Range | None, history: ContextHistory, changed: Sequence[int] | None = None) -> None:
+        """Go over to another range and other updates; only what differs is counted anew.
+
+        `changed`: messages whose updates may differ, where that is known.
+        """
         if history is not self.history:
             before, self.history = self.history, history
-            changed = _changed(before, history)
+            if changed is None:
+                changed = _changed(before, history)
             self._recount(changed, before)
             self._copies.forget(changed)
         if deleted != self.deleted:
@@ -276,10 +287,16 @@ def orphans(facts: KnownFacts, resume: int, until: int) -> int:
     return sum(block.tokens for block in facts[resume].blocks if block.kind == "tool_result")
 
 
+def _replaced(optimization: Optimization | None) -> Sequence[int]:
+    """Messages that an optimisation put updates on."""
+    return () if optimization is None else tuple(dict.fromkeys(read.message for read in optimization.replaced))
+
+
 def _changed(before: ContextHistory, after: ContextHistory) -> list[int]:
     """Messages whose entries differ."""
-    known = before.entries
-    return [key for key, entry in after.entries.items() if isinstance(key, int) and known.get(key) is not entry]
+    known, now = before.entries, after.entries
+    fresh = [key for key, entry in now.items() if isinstance(key, int) and known.get(key) is not entry]
+    return [*fresh, *(key for key in known if isinstance(key, int) and key not in now)]
 
 
 class _Copies:

@@ -12,8 +12,10 @@ from ctxviewer.domain.plan import Plan, Step
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.js import at_least
+from ctxviewer.engine.cline.optimize import Optimization
+from ctxviewer.engine.cline.project import project_one
 from ctxviewer.engine.cline.subagent import AUTO_CONDENSE_FRACTION, Compaction
-from ctxviewer.engine.cline.truncation import resume_index
+from ctxviewer.engine.cline.truncation import FIRST_DELETED, resume_index
 from ctxviewer.engine.cline.window import compaction_threshold
 from ctxviewer.engine.explain import optimization_sentence
 from ctxviewer.engine.plans.common import new_updates
@@ -104,6 +106,10 @@ class Conversation:
         self._facts = facts
         self._own: dict[int, tuple[MessageFacts, FilesIn, int | None]] = {}
         self.held: list[Json] = []
+        self._viewed_until = 0
+        """Messages before it were part of a view already."""
+        self._mended: set[int] = set()
+        """Messages in which a view moved or made up results."""
 
     @property
     def messages(self) -> Messages:
@@ -131,21 +137,51 @@ class Conversation:
     def update_tokens(self, update: Update) -> int:
         return self._facts.update_tokens(update)
 
-    def take(self, memory: ClineMemory, result: Compaction) -> None:
-        """A compaction's conversation takes the place of this one, of which `memory` keeps count."""
-        fresh = {
-            number: value
-            for number, (value, held) in enumerate(zip(result.conversation, self.held, strict=True))
-            if value is not held
-        }
+    def compact(self, memory: ClineMemory, timestamp: int | None) -> Compaction:
+        """One compaction of this conversation, of which `memory` keeps count; only messages that can differ are viewed.
 
-        def put() -> None:
+        Raises what the rule raises; conversation and memory are then as before.
+        """
+        fresh: dict[int, Json] = {}
+        mended: set[int] = set()
+
+        def view(optimization: Optimization) -> Messages:
+            fresh.update(self._viewed(optimization, mended))
+            seen = list(self.held)
             for number, value in fresh.items():
-                self.held[number] = value
-                files = files_in(number, value)
-                self._own[number] = (facts_of(number, value), files, characters_of(files, value))
+                seen[number] = value
+            return seen
 
-        memory.rewrite(fresh, put)
+        result = memory.compact(timestamp, view)
+        if result.optimization.changed:
+            self._mended |= mended
+            self._viewed_until = len(self.held)
+            memory.rewrite(fresh, lambda: self._put(fresh))
+        return result
+
+    def _viewed(self, optimization: Optimization, mended: set[int]) -> Iterator[tuple[int, Json]]:
+        """The messages that the view changes: with new updates, not viewed yet, or whose blocks have moved before.
+
+        Updates go by block number. In a message in which results were moved or made up they hit other blocks the next
+        time, and so once more at every compaction.
+        """
+        if len(self.held) < FIRST_DELETED:
+            return
+        history = optimization.history
+        numbers = {read.message for read in optimization.replaced}
+        numbers.update(number for number in self._mended if history.entry(number) is not None)
+        for number in sorted(numbers.union(range(self._viewed_until, len(self.held)))):
+            value, is_mended = project_one(self.held, number, history)
+            if is_mended:
+                mended.add(number)
+            if value is not self.held[number] and value != self.held[number]:
+                yield number, value
+
+    def _put(self, fresh: dict[int, Json]) -> None:
+        for number, value in fresh.items():
+            self.held[number] = value
+            files = files_in(number, value)
+            self._own[number] = (facts_of(number, value), files, characters_of(files, value))
 
 
 def _start(job: Job) -> ClineCarried:
@@ -153,10 +189,9 @@ def _start(job: Job) -> ClineCarried:
 
     def act(memory: ClineMemory, turn: Turn) -> Iterator[Action]:
         before = memory.resume
-        result = memory.compact(turn.timestamp)
+        result = conversation.compact(memory, turn.timestamp)
         if result.optimization.changed:
             yield optimized(memory, result.optimization)
-            conversation.take(memory, result)
         if memory.resume > before:
             yield truncated(memory, before, "quarter")
 

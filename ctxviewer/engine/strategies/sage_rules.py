@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import accumulate
 from typing import Final
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.plan import Plan, Step
 from ctxviewer.domain.projection import BlockChange, Cut, Inserted, Projection
+from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.snapshot import ModelFact
 from ctxviewer.engine.cline.project import Sent, project
 from ctxviewer.engine.sage.boundary import is_boundary, utc_text
@@ -148,10 +150,16 @@ def without(
     messages: Iterable[int],
     blocks: Iterable[tuple[int, int]] = (),
     inserted: tuple[Inserted, ...] = (),
+    stretches: Sequence[Range] | None = None,
 ) -> Projection:
-    """The projection without further messages and blocks, with messages that are made up. Each run is one cut."""
+    """The projection without further messages and blocks, with messages that are made up. Each run is one cut.
+
+    `stretches`: the runs of all that is then gone, where they are known.
+    """
     gone = base.gone.union(messages)
-    cuts = [Cut(run.start, run.end, None) for run in runs(sorted(gone.difference(base.hidden)))]
+    if stretches is None:
+        stretches = runs(sorted(gone.difference(base.hidden)))
+    cuts = [Cut(run.start, run.end, None) for run in stretches]
     kept = [cut for cut in base.cuts if cut.first in base.hidden]
     return replace(
         base,
@@ -197,12 +205,20 @@ def gone_messages(converted: Converted, picture: Picture, removed: Sequence[int]
 def removal_steps(base: Projection, going: Sequence[Gone], total: int) -> list[Step]:
     """One step for each stored message that goes, the oldest first; `total` is the estimate before."""
 
+    whole = [item.message for item in going if item.blocks is None]
+    partly = [(number, item) for number, item in enumerate(going) if item.blocks is not None]
+    counts = list(accumulate((item.blocks is None for item in going), initial=0))
+    known = (
+        runs(whole) if not base.gone and whole == sorted(whole) and not set(base.hidden).intersection(whole) else None
+    )
+
     def after(steps: int) -> Projection:
-        return without(
-            base,
-            (item.message for item in going[:steps] if item.blocks is None),
-            ((item.message, block) for item in going[:steps] for block in item.blocks or ()),
-        )
+        lost = whole[: counts[steps]]
+        blocks = [(item.message, block) for number, item in partly if number < steps for block in item.blocks or ()]
+        if known is None or not lost:
+            return without(base, lost, blocks)
+        stretches = [Range(run.start, min(run.end, lost[-1])) for run in known if run.start <= lost[-1]]
+        return without(base, lost, blocks, stretches=stretches)
 
     made = lru_cache(maxsize=4)(after)
     steps: list[Step] = []
