@@ -1,4 +1,4 @@
-"""Readings of the open task: how one is made, how it stands to the one before, whether it caught a half-written file."""
+"""Readings of the open task: how one is made, how it stands to the one before, whether it is of a half-written file."""
 
 from __future__ import annotations
 
