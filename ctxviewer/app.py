@@ -28,16 +28,19 @@ from ctxviewer.domain.view import TextMode
 from ctxviewer.models.tasks import TaskTreeModel
 from ctxviewer.services import settings as fields
 from ctxviewer.services import sources
+from ctxviewer.services.answers.desk import Answers
 from ctxviewer.services.changes import Changes
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.explaining import Explaining
 from ctxviewer.services.following import Following
+from ctxviewer.services.keys import Keys
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.runner import CancelToken, Executor, Runner
 from ctxviewer.services.samples import copy_samples, has_samples
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
+from ctxviewer.services.streaming import Streaming
 from ctxviewer.services.watchbridge import MakeWatcher, WatchBridge, make_watcher
 from ctxviewer.sources.own_data import data_dir
 from ctxviewer.views import theme
@@ -47,7 +50,9 @@ from ctxviewer.views.stage import Stage
 from ctxviewer.views.task_list import TaskList
 
 if TYPE_CHECKING:  # slow to load
+    from ctxviewer.services.lab.desk import Lab
     from ctxviewer.sources.discover import Found
+    from ctxviewer.views.asking import Asking
     from ctxviewer.views.front import WindowFront
     from ctxviewer.views.wiring import Wiring
 
@@ -100,6 +105,7 @@ class Desk(QObject):
         self.front: WindowFront | None = None
         """Dialogs and movements; None until the window has been filled."""
         self.wiring: Wiring | None = None
+        self.asking: Asking | None = None
         self._tasks = TaskTreeModel(_now_ms, self)
         data = start.data_folder
         self.settings = Settings(data / "settings.ini", self)
@@ -116,6 +122,11 @@ class Desk(QObject):
         patience = COUNT_AFTER_MS if executors is None else 0
         self.counting = Counting(self.runner, data / "counts", patience_ms=patience, parent=self)
         self.explaining = Explaining(self.runner, self.session, self)
+        self.answers = Answers(self.runner, self.session, self.counting, self.settings, self)
+        self.keys = Keys()
+        self.lab: Lab | None = None
+        """The strategy lab; None until the window has been filled."""
+        self.streaming = Streaming(self.session, parent=self)
         self.bridge = WatchBridge(watcher, self)
         self.following = Following(self.bridge, self.session, self.discovery, self.notices, self)
         self.handlers = Handlers(
@@ -182,6 +193,12 @@ class Desk(QObject):
         theme.current().release_icons()
         from ctxviewer.models.conversation import ConversationModel  # noqa: PLC0415 - these wait for the first paint
         from ctxviewer.models.history import HistoryModel  # noqa: PLC0415
+        from ctxviewer.services.lab.desk import Lab  # noqa: PLC0415
+        from ctxviewer.views.answers.difference import DifferencePanel  # noqa: PLC0415
+        from ctxviewer.views.answers.facts import FactsPanel  # noqa: PLC0415
+        from ctxviewer.views.answers.losses import LossesPanel  # noqa: PLC0415
+        from ctxviewer.views.answers.tokens import TokensPanel  # noqa: PLC0415
+        from ctxviewer.views.asking import Asking  # noqa: PLC0415
         from ctxviewer.views.conversation import ConversationView  # noqa: PLC0415
         from ctxviewer.views.details import (  # noqa: PLC0415
             CheckpointsPanel,
@@ -191,10 +208,13 @@ class Desk(QObject):
         )
         from ctxviewer.views.front import WindowFront  # noqa: PLC0415
         from ctxviewer.views.history_panel import HistoryPanel  # noqa: PLC0415
+        from ctxviewer.views.lab.panel import LabPanel  # noqa: PLC0415
+        from ctxviewer.views.lab.wiring import LabWiring  # noqa: PLC0415
         from ctxviewer.views.panels import Panels  # noqa: PLC0415
         from ctxviewer.views.usage import UsageGraph  # noqa: PLC0415
         from ctxviewer.views.wiring import Wiring  # noqa: PLC0415
 
+        lab = self.lab = Lab(self.runner, self.session, self.settings, self.keys, self)
         messages = ConversationModel(self)
         conversation = ConversationView()
         conversation.set_model(messages)
@@ -202,11 +222,16 @@ class Desk(QObject):
         panels = Panels(
             tasks=self.task_list,
             details=DetailsView(),
+            difference=DifferencePanel(),
+            facts=FactsPanel(),
+            losses=LossesPanel(),
+            tokens=TokensPanel(),
             events=EventsPanel(),
             checkpoints=CheckpointsPanel(),
             findings=FindingsPanel(),
             history=HistoryPanel(HistoryModel(_now_ms, self), self.actions),
             usage=UsageGraph(),
+            lab=LabPanel(self.session, lab.choosing, lab.stepping, lab.summaries, self.actions),
         )
         self.window.fill(conversation, panels)
         self.front = WindowFront(
@@ -217,6 +242,7 @@ class Desk(QObject):
             discovery=self.discovery,
             settings=self.settings,
             handlers=self.handlers,
+            answers=self.answers,
             data_folder=self._start.data_folder,
         )
         self.wiring = Wiring(
@@ -232,6 +258,27 @@ class Desk(QObject):
             messages=messages,
             tasks=self._tasks,
         )
+        self.asking = Asking(
+            self.window,
+            self.front,
+            session=self.session,
+            counting=self.counting,
+            answers=self.answers,
+            handlers=self.handlers,
+            actions=self.actions,
+            messages=messages,
+        )
+        working = LabWiring(
+            self.window,
+            self.front,
+            panels.lab,
+            session=self.session,
+            lab=lab,
+            actions=self.actions,
+            messages=messages,
+        )
+        self.front.attach_lab(working.run, working.add_to_menu)
+        self.upkeep.follow_lab(lab.stepping)
         self.handlers.attach(self.front)
 
     def _open_first(self) -> None:
@@ -302,6 +349,10 @@ class Desk(QObject):
         self.upkeep.close()
         self.bridge.close()
         self.explaining.close()
+        self.answers.close()
+        self.streaming.close()
+        if self.lab is not None:
+            self.lab.close()
         self.counting.close()
         self.discovery.close()
         self.runner.close()
@@ -403,7 +454,7 @@ def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
             desk.session.select_request(shot.request)
             desk.session.select_message(shot.message)
         busy = bool(desk.runner.jobs) or desk.discovery.searching or desk.explaining.pending or desk.counting.waiting
-        busy = busy or not placed
+        busy = busy or desk.answers.pending or not placed or (desk.lab is not None and desk.lab.pending)
         if desk.session.failure is not None or (wanted and not busy and desk.notices.standing and not placed):
             break
         now = time.monotonic()

@@ -56,6 +56,22 @@ class Front(Protocol):
         """Show or hide a panel."""
         ...
 
+    def ask(self, name: str) -> None:
+        """Show a panel that answers a question, and put the focus into it."""
+        ...
+
+    def track_selection(self) -> None:
+        """Pin the selected words, or the chosen message, as a fact."""
+        ...
+
+    def mark_reference(self) -> None:
+        """Make the shown request the one that others are compared with."""
+        ...
+
+    def run_lab(self, command: str) -> None:
+        """Carry out a command of the lab by its name, one of `handlers.LAB_COMMANDS`."""
+        ...
+
     def reset_layout(self) -> None:
         """Put every panel back."""
         ...

@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the
     from ctxviewer.engine.timeline import Timeline
 
 
+LAB_COMMANDS = ("step", "back", "play", "run", "reset", "break-message", "compare", "replay")
+
+
 class Handlers(QObject):
     """Carries out actions by their id. GUI thread only."""
 
@@ -125,15 +128,29 @@ class Handlers(QObject):
                 "view.unfold": partial(front.fold_hidden, folded=False),
                 "view.panel-tasks": partial(front.toggle_panel, "tasks"),
                 "view.panel-details": partial(front.toggle_panel, "details"),
+                "view.panel-difference": partial(front.toggle_panel, "difference"),
+                "view.panel-facts": partial(front.toggle_panel, "facts"),
+                "view.panel-losses": partial(front.toggle_panel, "losses"),
+                "view.panel-tokens": partial(front.toggle_panel, "tokens"),
                 "view.panel-events": partial(front.toggle_panel, "events"),
                 "view.panel-checkpoints": partial(front.toggle_panel, "checkpoints"),
                 "view.panel-findings": partial(front.toggle_panel, "findings"),
                 "view.panel-history": partial(front.toggle_panel, "history"),
                 "view.panel-usage": partial(front.toggle_panel, "usage"),
+                "view.panel-lab": partial(front.toggle_panel, "lab"),
                 "view.next-pane": partial(front.focus_pane, 1),
                 "view.previous-pane": partial(front.focus_pane, -1),
                 "view.reset-layout": front.reset_layout,
                 "request.go-to": front.ask_request,
+                "ask.why": partial(front.ask, "details"),
+                "ask.difference": partial(front.ask, "difference"),
+                "ask.facts": partial(front.ask, "facts"),
+                "ask.losses": partial(front.ask, "losses"),
+                "ask.tokens": partial(front.ask, "tokens"),
+                "ask.findings": partial(front.ask, "findings"),
+                "ask.track": front.track_selection,
+                "ask.mark": front.mark_reference,
+                **{f"lab.{name}": partial(front.run_lab, name) for name in LAB_COMMANDS},
                 "act.rollback": front.ask_checkpoint,
                 "help.shortcuts": partial(front.show_help, "shortcuts"),
                 "help.legend": partial(front.show_help, "legend"),
@@ -286,6 +303,10 @@ class Handlers(QObject):
         if chosen is None:
             raise RefusedError("No message is chosen.", hint="Choose the message that should be the last one.")
         self._plan(partial(_make, "plan_rollback_to_message", message=chosen), f"Working out the rollback to {chosen}")
+
+    def repair(self, code: str) -> None:
+        """Work out the safe repair of what findings of this code name, and show it."""
+        self._plan(partial(_make, "plan_repair", code=code), f"Working out the repair of {code}")
 
     def show_plan(self) -> None:
         """Show the preview of the what-if that is looked at."""

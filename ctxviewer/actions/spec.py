@@ -13,7 +13,9 @@ class Menu(StrEnum):
     EDIT = "&Edit"
     VIEW = "&View"
     REQUEST = "&Request"
+    ASK = "As&k"
     ACT = "&Act"
+    LAB = "&Lab"
     HELP = "&Help"
 
 
@@ -39,6 +41,10 @@ class Need(StrEnum):
     """No change is being written."""
     UNDO = "undo"
     REDO = "redo"
+    STEP_BACK = "step-back"
+    """A step of the lab's plan is done."""
+    STEP_ON = "step-on"
+    """A step of the lab's plan is not done."""
     SAMPLES = "samples"
 
 

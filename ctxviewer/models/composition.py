@@ -12,8 +12,8 @@ from typing import Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
-from ctxviewer.engine.contents import Category
 from ctxviewer.engine.composition import Branch, Composition, Repeat
+from ctxviewer.engine.contents import Category
 from ctxviewer.models.listing import Index, Listing, RowWords, joined, plain_tip
 from ctxviewer.models.numbers import counted, grouped, short_tokens
 from ctxviewer.models.visible import one_line
@@ -270,6 +270,10 @@ class CompositionModel(QAbstractItemModel):
 
 class RepeatsModel(Listing[Repeat]):
     """Content that is in the request more than once, largest waste first."""
+
+    def show_repeats(self, repeats: tuple[Repeat, ...]) -> None:
+        """Show these."""
+        self.set_items(repeats)
 
     def words(self, item: Repeat) -> RowWords:
         """What it is, how often, what could be spared."""

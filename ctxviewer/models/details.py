@@ -142,6 +142,8 @@ class RequestDetails:
     figures: tuple[Figure, ...]
     sentences: tuple[str, ...]
     """The decision in words, in order."""
+    contradictions: tuple[str, ...]
+    """What of the recorded data does not fit the rules."""
     doubts: tuple[str, ...]
     """Why the picture is approximate; empty when it is exact."""
     pending: bool
@@ -159,13 +161,16 @@ def request_details(
     """
     snapshot = timeline.snapshot
     count = len(timeline.requests)
-    doubts = (*(projection.doubts if projection is not None else ()), *(explanation.doubts if explanation else ()))
-    doubts = tuple(dict.fromkeys(_sentence(doubt) for doubt in doubts))
+    approximate = (*(projection.doubts if projection is not None else ()), *_moment_doubts(timeline, number))
+    doubts = tuple(dict.fromkeys(_sentence(doubt) for doubt in approximate))
+    told = (_sentence(doubt) for doubt in (explanation.doubts if explanation is not None else ()))
+    contradictions = tuple(dict.fromkeys(words for words in told if words not in doubts))
     sentences = explanation.sentences if explanation is not None else ()
     window = tuple(_window_figures(snapshot, explanation))
     if number is None:
-        title = f"Next request · after {count:,}" if count else "Next request"
-        return RequestDetails(None, title, window, sentences, doubts, explanation is None, _facts(snapshot, None))
+        title = f"Ahead: the next request, after {count:,}" if count else "Ahead: the first request"
+        facts = _facts(snapshot, None)
+        return RequestDetails(None, title, window, sentences, contradictions, doubts, explanation is None, facts)
     if not 0 <= number < count:
         raise IndexError(f"there is no request {number + 1}; the task has {count}")
     request = timeline.requests[number]
@@ -187,8 +192,12 @@ def request_details(
     else:
         usage = (Figure("total", "–", "no numbers reported"),)
     return RequestDetails(
-        number, title, usage + window, sentences, doubts, explanation is None, _facts(snapshot, number)
+        number, title, usage + window, sentences, contradictions, doubts, explanation is None, _facts(snapshot, number)
     )
+
+
+def _moment_doubts(timeline: Timeline, number: int | None) -> tuple[str, ...]:
+    return timeline.moments[number].doubts if number is not None and 0 <= number < len(timeline.moments) else ()
 
 
 def _window_figures(snapshot: Snapshot, explanation: Explanation | None) -> Iterator[Figure]:

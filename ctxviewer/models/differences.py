@@ -77,7 +77,12 @@ class DifferenceModel(Listing[DifferenceRow]):
         rows = [DifferenceRow(row, total) for row, total in zip(found.rows, sums, strict=True)]
         rows += [DifferenceRow(None, title=made.title) for made in found.made]
         rows += [DifferenceRow(None, title=made.title, gone=True) for made in found.unmade]
-        self.set_items(rows)
+        old = self._items
+        if rows and len(old) == len(rows) and all(one.row is other.row for one, other in zip(old, rows, strict=True)):
+            self._items = tuple(rows)  # only the tokens are others
+            self.dataChanged.emit(self.index(0), self.index(len(rows) - 1), [])
+        else:
+            self.set_items(rows)
 
     def words(self, item: DifferenceRow) -> RowWords:
         """Which messages, what happened, why; tokens at the right."""
@@ -88,9 +93,9 @@ class DifferenceModel(Listing[DifferenceRow]):
             return RowWords(title, one_line(item.title, LONG), "made-up", "event" if item.gone else "accent")
         icon, tone, happened = _LOOKS[row.kind]
         quiet = row.kind in QUIET
-        title = f"{span(row.first, row.last)} · {happened}"
-        many = counted(row.count, "message") if row.count > 1 else ""
-        detail = ", ".join(part for part in (many, one_line(row.sentence, LONG)) if part)
+        many = f"{counted(row.count, 'message')} " if row.count > 1 else ""
+        title = f"{span(row.first, row.last)} · {many}{happened}"
+        detail = "" if row.kind is RowKind.ENTERED else one_line(row.sentence, LONG)
         return RowWords(title, detail, icon, tone, row.sentence, _amount(item), quiet)
 
 

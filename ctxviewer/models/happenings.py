@@ -100,9 +100,15 @@ class FindingsModel(Listing[Finding]):
     def words(self, item: Finding) -> RowWords:
         """Its sentence; the place and what to do."""
         tones = {Severity.INFO: "info", Severity.WARNING: "warning", Severity.ERROR: "error"}
-        detail = joined(str(item.severity), item.file, item.place)
+        detail = joined(str(item.severity), item.code, item.file, item.place)
         tip = "\n".join(part for part in (item.sentence, item.advice) if part)
         return RowWords(one_line(item.sentence, TITLE), detail, str(item.severity), tones[item.severity], tip)
+
+
+def finding_words(finding: Finding) -> str:
+    """The evidence in full, where it was found, what it means and what to do; for reading."""
+    where = joined(finding.code, finding.file, finding.place)
+    return "\n".join(line for line in (finding.sentence, finding.advice, where) if line)
 
 
 def finding_text(finding: Finding) -> str:

@@ -49,7 +49,7 @@ class Strip:
     def sentence(self, column: int) -> str:
         """What the strip says of one column."""
         how = "sent" if covers(self.spans, column) else "partly sent" if covers(self.partly, column) else "not sent"
-        where = f"request {column + 1:,}" if column < self.requests else "now"
+        where = f"in request {column + 1:,}" if column < self.requests else "now"
         return (
             f"{letter(self.place)} {self.title}: {how} in {where}"
             if column < self.requests
@@ -140,17 +140,14 @@ class FactNews:
         return self.value if isinstance(self.value, int) else self.value.message
 
     @property
-    def request(self) -> int | None:
-        """Where on the timeline to look; None = now, or nowhere."""
-        value = self.value
-        if isinstance(value, Turn):
-            return value.request
-        return None if isinstance(value, int) or not value.spans else value.spans[0][0]
+    def is_turn(self) -> bool:
+        """True for a change, which belongs to a request."""
+        return isinstance(self.value, Turn)
 
     @property
-    def has_request(self) -> bool:
-        """False for a message that was never sent with the fact."""
-        return not isinstance(self.value, int)
+    def request(self) -> int | None:
+        """The request of a change, None = now."""
+        return self.value.request if isinstance(self.value, Turn) else None
 
 
 class FactNewsModel(Listing[FactNews]):

@@ -86,6 +86,8 @@ REOPEN: Field[bool] = Field("tasks/reopen-last", True, _flag)
 WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 """Model windows set by the user, in tokens, by task directory."""
 
+PRICES: Field[str] = Field("costs/price-table", "", _text)
+"""Path of the user's own price table, '' = only the built-in one."""
 LAB_STRATEGY: Field[str] = Field("lab/strategy", "decide", _text)
 """Key of the strategy that was looked at last."""
 LAB_VALUES: Field[Mapping[str, Mapping[str, Plain]]] = Field("lab/settings", {}, _values)
@@ -96,7 +98,7 @@ MODEL_NAME: Field[str] = Field("model/name", "", _text)
 
 FIELDS: tuple[Field[Any], ...] = (
     THEME, SCALE, PROPORTIONAL, COMPACT, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
-    LAB_STRATEGY, LAB_VALUES, MODEL_URL, MODEL_NAME,
+    PRICES, LAB_STRATEGY, LAB_VALUES, MODEL_URL, MODEL_NAME,
 )  # fmt: skip
 
 _GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 4

@@ -61,8 +61,9 @@ def load_all() -> None:
     """Load what the window needs soon; for a job that runs while the window is painted for the first time."""
     import numpy as np  # noqa: PLC0415, F401 - see above
 
-    from ctxviewer.engine import explain, plans, timeline  # noqa: PLC0415, F401 - see above
+    from ctxviewer.engine import composition, difference, explain, facts, losses, plans, timeline  # noqa: PLC0415, F401
     from ctxviewer.sources import discover, registry, store  # noqa: PLC0415, F401 - see above
+    from ctxviewer.tokens import calibration  # noqa: PLC0415, F401 - see above
 
 
 class LateStore:

@@ -8,16 +8,29 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QLineEdit, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QTextEdit,
+)
 
 from ctxviewer.actions.handlers import Handlers
+from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.plan import Plan
+from ctxviewer.engine.facts import MessageQuestion, Question, TextQuestion
 from ctxviewer.models.preview import first_touched
+from ctxviewer.services.answers.desk import Answers
 from ctxviewer.services.changes import Changes, Preview, Refusal, what_changed
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
+from ctxviewer.views.details.reading import ReadingText
 from ctxviewer.views.dialogs.consent import ConsentDialog
 from ctxviewer.views.dialogs.help import HelpDialog
 from ctxviewer.views.dialogs.preferences import PreferencesDialog
@@ -43,16 +56,19 @@ class WindowFront(QObject):
         discovery: Discovery,
         settings: Settings,
         handlers: Handlers,
+        answers: Answers,
         data_folder: Path,
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._changes, self._counting = window, session, changes, counting
-        self._discovery, self._settings, self._handlers = discovery, settings, handlers
+        self._discovery, self._settings, self._handlers, self._answers = discovery, settings, handlers, answers
         self._data_folder = data_folder
         self._preview: PreviewDialog | None = None
         self._dialog: QDialog | None = None
         self._answer: Callable[[Path], None] | None = None
         self._consented: Callable[[], None] | None = None
+        self._run_lab: Callable[[str], None] | None = None
+        self._add_lab: Callable[[QMenu, int], None] | None = None
         changes.previewed.connect(self._fill_preview)
         changes.refused.connect(self._tell_refusal)
         changes.committed.connect(self._finish_preview)
@@ -179,6 +195,11 @@ class WindowFront(QObject):
             plan = self._preview.plan
             self._preview.set_tokens(self._counting.sums(plan.before), self._counting.sums(plan.after))
 
+    def show_cost(self, plan: Plan | None, words: str) -> None:
+        """Say in the open preview what its plan costs at the provider's cache."""
+        if self._preview is not None and self._preview.plan is plan:
+            self._preview.set_cost(words)
+
     def _apply(self, consent: bool) -> None:
         if self._preview is not None and self._preview.preview is not None:
             self._changes.commit(self._preview.preview, consent_open=consent)
@@ -243,6 +264,56 @@ class WindowFront(QObject):
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""
         self._window.toggle_panel(name)
+
+    def ask(self, name: str) -> None:
+        """Show a panel that answers a question, and put the focus into it."""
+        self._window.show_panel(name)
+        panels = self._window.panels
+        if name == "facts":
+            panels.facts.ask()
+        else:
+            panels.widget(name).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def track_selection(self) -> None:
+        """Pin the selected words, or the chosen message, as a fact."""
+        question = self._asked_about()
+        self._window.show_panel("facts")
+        self._answers.tracking.track(question)
+
+    def _asked_about(self) -> Question:
+        focus = QApplication.focusWidget()
+        if isinstance(focus, ReadingText) and focus.textCursor().hasSelection():
+            return TextQuestion(focus.selected_text())
+        conversation = self._window.stage.conversation
+        extent = conversation.selection.extent
+        if extent is not None and not conversation.selection.is_empty:
+            if extent.first.row != extent.last.row:
+                raise RefusedError("The selection goes over several messages.", hint="Select words of one message.")
+            return TextQuestion(conversation.selected_text())
+        message = self._session.message
+        if message is None:
+            raise RefusedError("No words are selected.", hint="Select words in the conversation, or choose a message.")
+        return MessageQuestion(message)
+
+    def mark_reference(self) -> None:
+        """Make the shown request the one that others are compared with."""
+        if self._session.request is not None:
+            self._answers.comparing.mark(self._session.request)
+            self._window.show_panel("difference")
+
+    def attach_lab(self, run: Callable[[str], None], add_to_menu: Callable[[QMenu, int], None]) -> None:
+        """Who carries out commands of the lab, and what it adds to the menu of a message."""
+        self._run_lab, self._add_lab = run, add_to_menu
+
+    def run_lab(self, command: str) -> None:
+        """Carry out a command of the lab."""
+        if self._run_lab is not None:
+            self._run_lab(command)
+
+    def add_lab(self, menu: QMenu, message: int) -> None:
+        """What the lab offers for a message."""
+        if self._add_lab is not None:
+            self._add_lab(menu, message)
 
     def reset_layout(self) -> None:
         """Put every panel back."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QTabBar, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
@@ -31,6 +31,11 @@ if TYPE_CHECKING:  # they take long to load, and come after the first paint
 AREAS = {
     "tasks": Qt.DockWidgetArea.LeftDockWidgetArea,
     "details": Qt.DockWidgetArea.RightDockWidgetArea,
+    "difference": Qt.DockWidgetArea.RightDockWidgetArea,
+    "facts": Qt.DockWidgetArea.RightDockWidgetArea,
+    "losses": Qt.DockWidgetArea.RightDockWidgetArea,
+    "tokens": Qt.DockWidgetArea.RightDockWidgetArea,
+    "lab": Qt.DockWidgetArea.RightDockWidgetArea,
     "events": Qt.DockWidgetArea.RightDockWidgetArea,
     "checkpoints": Qt.DockWidgetArea.RightDockWidgetArea,
     "findings": Qt.DockWidgetArea.RightDockWidgetArea,
@@ -38,7 +43,10 @@ AREAS = {
     "usage": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 """Where each panel is on the first day."""
-GROUPS = (("details",), ("events", "checkpoints", "findings", "history"))
+GROUPS = (
+    ("details", "difference", "facts", "losses", "tokens", "lab"),
+    ("events", "checkpoints", "findings", "history"),
+)
 """Panels on the right that share a place as tabs, from the top down: answers above, lists below."""
 
 
@@ -47,6 +55,8 @@ class MainWindow(QMainWindow):
 
     paths_dropped = Signal(object)  # tuple[Path, ...]
     closing = Signal()
+    panels_settled = Signal()
+    """Panels were shown, hidden or moved: others are seen now, see `is_seen`."""
     first_shown = Signal()
     """The window has been painted once: heavy things may be loaded now."""
 
@@ -90,6 +100,11 @@ class MainWindow(QMainWindow):
         self._facts.setProperty("look", "muted")
         self._facts.setContentsMargins(theme.current().px(8), 0, 0, 0)
         self.statusBar().addWidget(self._facts, 1)
+        self._stream = QLabel("", self)
+        self._stream.setProperty("look", "muted")
+        self._stream.setTextFormat(Qt.TextFormat.PlainText)
+        self._stream.hide()
+        self.statusBar().addPermanentWidget(self._stream)
         self.statusBar().addPermanentWidget(self.progress)
         self.statusBar().setSizeGripEnabled(False)
         for action in actions.actions.values():
@@ -98,6 +113,7 @@ class MainWindow(QMainWindow):
             self._make_stage_shortcuts(widget)
         self._set_icons()
         theme.current().changed.connect(self._set_icons)
+        self.resize(self.sizeHint())  # panels get the widths they ask for only where there is room
         self._arrange()
         self._restore_layout()
         self._title_docks()
@@ -126,6 +142,11 @@ class MainWindow(QMainWindow):
     def dock(self, name: str) -> QDockWidget:
         """A panel's frame by its name in AREAS."""
         return self._docks[name]
+
+    def is_seen(self, name: str) -> bool:
+        """True while a panel is shown and no other stands before it."""
+        dock = self._docks[name]
+        return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def show_panel(self, name: str) -> None:
         """Show a panel, in front of those that share its place."""
@@ -176,6 +197,17 @@ class MainWindow(QMainWindow):
         """The quiet line at the bottom; its tooltip says `more`."""
         self._facts.setText(words.encode("utf-16", "replace").decode("utf-16"))
         self._facts.setToolTip("\n".join(part for part in (self._facts.text(), more) if part))
+
+    def show_stream(self, words: str) -> None:
+        """What is known of the answer that a live task is writing; '' shows nothing."""
+        self._stream.setText(words)
+        self._stream.setToolTip(f"{words}\nCounted from the file as it grows, by Sage's estimator." if words else "")
+        self._stream.setVisible(bool(words))
+
+    @property
+    def stream(self) -> str:
+        """What is said of the answer that is being written."""
+        return self._stream.text()
 
     def show_findings(self, findings: tuple[Finding, ...]) -> None:
         """Say in the panel's title how many things are odd, without the harmless ones."""
@@ -244,9 +276,9 @@ class MainWindow(QMainWindow):
             first.raise_()
         look = theme.current()
         heads = [group[0] for group in groups]
-        self.resizeDocks([self._docks["tasks"], heads[0]], [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
         self.resizeDocks(heads, [look.px(460), look.px(240)], Qt.Orientation.Vertical)
         self.resizeDocks([self._docks["usage"]], [look.px(200)], Qt.Orientation.Vertical)
+        self.resizeDocks([self._docks["tasks"], heads[0]], [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
 
     def _set_icons(self) -> None:
         look = theme.current()
@@ -275,6 +307,7 @@ class MainWindow(QMainWindow):
             bar.setUsesScrollButtons(True)
             bar.setAccessibleName("Panels that share this place")
         self._mark_panels()
+        self.panels_settled.emit()
 
     def _mark_panels(self, _visible: object = None) -> None:
         for name, dock in self._docks.items():

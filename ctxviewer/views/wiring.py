@@ -74,6 +74,7 @@ class Wiring(QObject):
         session.projection_changed.connect(self._follow_projection)
         session.message_changed.connect(self._follow_message)
         session.plan_changed.connect(self._follow_plan)
+        session.step_changed.connect(self._follow_step)
         session.text_mode_changed.connect(self._follow_mode)
         session.new_requests.connect(self._show_place)
         session.window_changed.connect(self._show_window)
@@ -105,9 +106,6 @@ class Wiring(QObject):
         panels.events.request_wanted.connect(session.select_request)
         panels.checkpoints.request_wanted.connect(session.select_request)
         panels.checkpoints.rollback_wanted.connect(self._handlers.rollback)
-        panels.findings.message_wanted.connect(session.select_message)
-        panels.findings.request_wanted.connect(session.select_request)
-        panels.findings.copy_wanted.connect(self._front.copy_text)
         panels.history.folder_wanted.connect(self._front.show_folder)
         self._window.bar.window_chosen.connect(self._handlers.set_window)
         self._actions["act.rollback"].changed.connect(self._follow_rollback)
@@ -126,7 +124,6 @@ class Wiring(QObject):
         self._panels.usage.set_timeline(None)
         self._panels.events.set_events(())
         self._panels.checkpoints.set_checkpoints(())
-        self._panels.findings.set_findings(())
         self._panels.details.set_message(None)
         self._panels.details.set_request(None)
         self._stage.find_bar.close_bar()
@@ -142,8 +139,6 @@ class Wiring(QObject):
         self._show_window()
         self._panels.events.set_events(timeline.events, open_task=True)
         self._panels.checkpoints.set_checkpoints(snapshot.checkpoints, open_task=True)
-        self._panels.findings.set_findings(snapshot.findings, open_task=True)
-        self._window.show_findings(snapshot.findings)
         self._stage.conversation.set_following(self._session.live)
         self._show_place()
         self._show_request()
@@ -185,6 +180,12 @@ class Wiring(QObject):
         self._show_plan_in_graph()
         self._show_place()
 
+    def _follow_step(self, done: int | None) -> None:
+        plan = self._session.plan
+        self._stage.plan_bar.show_step(done, len(plan.steps) if plan is not None else 0)
+        if plan is not None:
+            self._show_plan_in_graph()
+
     def _follow_mode(self, mode: TextMode) -> None:
         self._messages.set_text_mode(mode)
         self._panels.details.set_text_mode(mode)
@@ -224,10 +225,20 @@ class Wiring(QObject):
         self._panels.usage.set_request(self._session.request)
 
     def _show_plan_in_graph(self) -> None:
-        plan = self._session.plan
-        sums = self._counting.sums(plan.after) if plan is not None else None
-        tokens = float(sums.sent) if sums is not None and sums.known_share >= 1 else None
-        self._panels.usage.set_plan(plan, tokens)
+        plan, shown = self._session.plan, self._session.projection
+        tokens = self._estimated_total(plan, shown) if plan is not None and shown is not None else None
+        self._panels.usage.set_plan(plan, tokens, shown.what_if_at if plan is not None and shown is not None else None)
+
+    def _estimated_total(self, plan: Plan, shown: Projection) -> float | None:
+        """What the request of a what-if would report: the last reported total, moved by what is sent less or more."""
+        before, after, timeline = self._counting.sums(plan.before), self._counting.sums(shown), self._session.timeline
+        if before is None or after is None or timeline is None or after.known_share < 1:
+            return None
+        if len(plan.lost_requests):
+            return float(after.sent)
+        count = len(timeline.requests) if shown.what_if_at is None else shown.what_if_at
+        reported = [request.usage.total for request in timeline.requests[:count] if request.usage_reported]
+        return max(0.0, reported[-1] + after.sent - before.sent) if reported else float(after.sent)
 
     def _show_facts(self) -> None:
         projection = self._session.projection
@@ -310,9 +321,12 @@ class Wiring(QObject):
             self._menu.deleteLater()
         menu = self._menu = QMenu(self._window)
         menu.setToolTipsVisible(True)
-        for group in (("edit.copy", "edit.select-all"), ("view.sent", "view.stored", "view.difference"),
-                      ("act.rollback-message",)):  # fmt: skip
+        for group in (("edit.copy", "edit.select-all"), ("ask.track",),
+                      ("view.sent", "view.stored", "view.difference"), ("act.rollback-message",)):  # fmt: skip
             for action_id in group:
                 menu.addAction(self._actions[action_id])
             menu.addSeparator()
+        if asked.message is not None:
+            menu.addAction(self._actions["lab.break-message"])
+            self._front.add_lab(menu, asked.message)
         menu.popup(asked.place)

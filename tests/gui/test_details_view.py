@@ -53,7 +53,7 @@ def make_message(picture="u a! u", number=1, **changes):
 def make_request(**changes):
     figures = (Figure("total", "168,412", "reported"), Figure("window", "200,000", "from the model table"))
     made = RequestDetails(
-        30, "Request 31 of 48", figures, ("It was above the limit.", "Half went."), (), False, "m · p"
+        30, "Request 31 of 48", figures, ("It was above the limit.", "Half went."), (), (), False, "m · p"
     )
     return replace(made, **changes)
 

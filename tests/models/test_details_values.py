@@ -124,9 +124,9 @@ def test_a_running_request_without_numbers():
 def test_the_next_request():
     timeline = make_timeline()
     found = request_details(timeline, None, explain(timeline, None))
-    assert found.title == "Next request · after 3"
+    assert found.title == "Ahead: the next request, after 3"
     assert any("below the limit" in sentence for sentence in found.sentences)
-    assert request_details(make_timeline(requests=()), None, None).title == "Next request"
+    assert request_details(make_timeline(requests=()), None, None).title == "Ahead: the first request"
 
 
 def test_doubts_are_told_once_and_as_sentences():

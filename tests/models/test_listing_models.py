@@ -159,7 +159,7 @@ def test_findings_worst_first_and_in_full(qtbot, qtmodeltester):
     bad = Finding("cut", Severity.ERROR, "the file ends early", "ui_messages.json", "byte 17", "Read it again.")
     model.set_findings((odd, bad))
     assert titles(model) == ["the file ends early", "odd but harmless"]
-    assert model.index(0).data(ListingRole.DETAIL) == "error · ui_messages.json · byte 17"
+    assert model.index(0).data(ListingRole.DETAIL) == "error · cut · ui_messages.json · byte 17"
     assert finding_text(bad) == "error: the file ends early\nui_messages.json · byte 17\nRead it again.\ncode: cut"
 
 

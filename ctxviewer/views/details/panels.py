@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.request import Checkpoint
 from ctxviewer.engine.events import Event
-from ctxviewer.models.happenings import CheckpointsModel, EventsModel, FindingsModel, finding_text
+from ctxviewer.engine.plans import can_repair
+from ctxviewer.models.happenings import CheckpointsModel, EventsModel, FindingsModel, finding_text, finding_words
 from ctxviewer.models.numbers import counted
 from ctxviewer.models.visible import for_clipboard
 from ctxviewer.views import theme
+from ctxviewer.views.details.parts import wrapped
 from ctxviewer.views.details.rows import RowList
 from ctxviewer.views.empty import EmptyState
 
@@ -34,6 +36,9 @@ class Panel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.stack, 1)
+        self._place = QVBoxLayout()
+        """Where a subclass puts what stands between list and buttons."""
+        layout.addLayout(self._place)
         layout.addLayout(self.buttons)
         theme.current().changed.connect(self.restyle)
         self.restyle()
@@ -152,55 +157,101 @@ class CheckpointsPanel(Panel):
 
 
 class FindingsPanel(Panel):
-    """What is wrong or odd in the files; choosing one goes to its message or request."""
+    """What is wrong or odd; choosing one goes to its message or request, what it means stands below the list."""
 
     message_wanted = Signal(object)
     """int."""
     request_wanted = Signal(object)
     """int."""
+    repair_wanted = Signal(object)
+    """str: the code of a finding that has a safe repair."""
     copy_wanted = Signal(object)
     """str, for the clipboard."""
 
+    _made = False
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Findings", parent)
+        self._refusal = ""
         self.model = FindingsModel(self)
         self.list.setModel(self.model)
         self.list.row_chosen.connect(self._chosen)
         self.list.selectionModel().currentChanged.connect(self._settle)
+        self.model.modelReset.connect(self._settle)
+        self._meaning = wrapped("", "muted", self)
+        self._scroll = QScrollArea(self)
+        self._scroll.setWidget(self._meaning)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setAccessibleName("What the finding means")
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._place.addWidget(self._scroll)
         self._copy = QPushButton("Copy details", self)
         self._copy.setAccessibleName("Copy details")
         self._copy.clicked.connect(self._copy_clicked)
+        self._repair = QPushButton("Repair…", self)
+        self._repair.setAccessibleName("Repair what the highlighted finding names")
+        self._repair.clicked.connect(self._repair_clicked)
         self.buttons.addStretch(1)
         self.buttons.addWidget(self._copy)
+        self.buttons.addWidget(self._repair)
+        self._made = True
         self.restyle()
         self.set_findings(())
+
+    def restyle(self) -> None:
+        """Take sizes from the theme."""
+        super().restyle()
+        if self._made:
+            look = theme.current()
+            self._meaning.setContentsMargins(look.px(12), look.px(6), look.px(8), look.px(2))
+            self._scroll.setFixedHeight(6 * self.fontMetrics().lineSpacing())
 
     def set_findings(self, findings: tuple[Finding, ...], *, open_task: bool = False) -> None:
         """Findings of the open task."""
         self.model.set_findings(findings)
-        sentence = "Nothing odd was found in the files of this task."
-        self.show_rows(
-            len(findings), sentence if open_task else "Open a task to see what is odd in its files.", "apply"
-        )
+        sentence = "Nothing odd was found in this task."
+        self.show_rows(len(findings), sentence if open_task else "Open a task to see what is odd about it.", "apply")
+        self._settle()
+
+    def set_refusal(self, reason: str) -> None:
+        """Why nothing can be repaired now, '' when it can."""
+        self._refusal = reason
         self._settle()
 
     def _settle(self, *_news: object) -> None:
         count = self.model.rowCount()
-        one = self.list.current_row() is not None
-        self._copy.setEnabled(count > 0)
-        if not count:
-            self._copy.setToolTip("There is nothing to copy.")
-        else:
-            self._copy.setToolTip("Copy this finding" if one else f"Copy all {count:,}")
+        finding = self._current()
+        self._copy.setVisible(count > 0)
+        self._copy.setToolTip("Copy this finding" if finding is not None else f"Copy all {count:,}")
+        self._repair.setVisible(any(can_repair(one) for one in self.model.items))
+        why = self._refusal
+        if finding is None:
+            why = "Highlight a finding first."
+        elif not can_repair(finding):
+            why = "There is no safe repair for this one; it says what can be done."
+        self._repair.setEnabled(not why)
+        self._repair.setToolTip(why or "Show what would be written; nothing is written yet")
+        self._scroll.setVisible(finding is not None)
+        self._meaning.setText(for_clipboard(finding_words(finding)) if finding is not None else "")
+
+    def _current(self) -> Finding | None:
+        row = self.list.current_row()
+        return self.model.item(row) if row is not None and row < self.model.rowCount() else None
 
     def _chosen(self, row: int) -> None:
         finding = self.model.item(row)
-        if finding.message is not None:
-            self.message_wanted.emit(finding.message)
         if finding.request is not None:
             self.request_wanted.emit(finding.request)
+        if finding.message is not None:
+            self.message_wanted.emit(finding.message)
+
+    def _repair_clicked(self) -> None:
+        finding = self._current()
+        if finding is not None:
+            self.repair_wanted.emit(finding.code)
 
     def _copy_clicked(self) -> None:
-        row = self.list.current_row()
-        chosen = self.model.items if row is None else (self.model.item(row),)
-        self.copy_wanted.emit(for_clipboard("\n\n".join(finding_text(finding) for finding in chosen)))
+        finding = self._current()
+        chosen = self.model.items if finding is None else (finding,)
+        self.copy_wanted.emit(for_clipboard("\n\n".join(finding_text(one) for one in chosen)))

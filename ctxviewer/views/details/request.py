@@ -38,8 +38,8 @@ class Line:
     """True for a figure: name, value and source behind tabulators."""
 
 
-def lines_of(details: RequestDetails) -> Iterator[Line]:
-    """What is said of a request, top to bottom."""
+def lines_of(details: RequestDetails, cost: str = "") -> Iterator[Line]:
+    """What is said of a request, top to bottom; `cost` is what its change costs, in words."""
     yield Line(((details.title, "text"),), bold=True)
     if details.facts:
         yield Line(((details.facts, "muted"),), above=2)
@@ -47,6 +47,12 @@ def lines_of(details: RequestDetails) -> Iterator[Line]:
         yield Line(((PENDING, "muted"),), above=6)
     for sentence in details.sentences:
         yield Line((("→\t", "accent"), (sentence, "text")), hang=_HANG, above=6)
+    if cost:
+        yield Line((("$\t", "accent"), (cost, "text")), hang=_HANG, above=6)
+    if details.contradictions:
+        yield Line((("Does not fit the rules", "event"),), above=10, bold=True)
+    for words in details.contradictions:
+        yield Line((("≠\t", "event"), (words, "event")), hang=_HANG, above=4)
     for doubt in details.doubts:
         yield Line((("⚠\t", "warning"), (f"Approximate: {doubt}", "warning")), hang=_HANG, above=6)
     for place, figure in enumerate(details.figures):
@@ -60,6 +66,7 @@ class RequestPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._details: RequestDetails | None = None
+        self._cost = ""
         self._stale = False
         self._text = QTextEdit(self)
         self._text.setReadOnly(True)
@@ -92,6 +99,12 @@ class RequestPane(QWidget):
         self._stack.setCurrentWidget(self._text if details is not None else self._empty)
         self._refresh(moved=moved)
 
+    def set_cost(self, cost: str) -> None:
+        """What the change at this request costs, '' = nothing was changed, or it is not known."""
+        if cost != self._cost:
+            self._cost = cost
+            self._refresh(moved=False)
+
     @property
     def words(self) -> str:
         """Everything that is shown, as text."""
@@ -118,7 +131,7 @@ class RequestPane(QWidget):
         look = theme.current()
         cursor = QTextCursor(self._text.document())
         cursor.beginEditBlock()
-        for place, line in enumerate(lines_of(self._details)):
+        for place, line in enumerate(lines_of(self._details, self._cost)):
             block = self._block_format(line)
             if place:
                 cursor.insertBlock(block)

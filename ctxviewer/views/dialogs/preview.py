@@ -68,6 +68,9 @@ class PreviewDialog(QDialog):
         self._grid.setHorizontalSpacing(look.px(20))
         self._grid.setVerticalSpacing(look.px(4))
         self._body.addLayout(self._grid)
+        self._cost = plain_label("", "muted", self._content)
+        self._cost.hide()
+        self._body.addWidget(self._cost)
         self._sections = [SectionBox(section, self._content) for section in sections(plan)]
         for box in self._sections:
             self._body.addWidget(box)
@@ -187,6 +190,11 @@ class PreviewDialog(QDialog):
             self._number(row, 2, numbers.after, "number")
             self._number(row, 3, numbers.change, "muted")
         self._grid.setColumnStretch(4, 1)
+
+    def set_cost(self, words: str) -> None:
+        """What the plan costs at the provider's cache, in words; '' = not known."""
+        self._cost.setText(drawable(words))
+        self._cost.setVisible(bool(words))
 
     def set_preview(self, preview: Preview) -> None:
         """The bytes are known: say which files would be written, and whether the task looks open."""

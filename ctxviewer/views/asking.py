@@ -1,0 +1,180 @@
+"""Who follows whom for the questions: panels are watched while they are seen, answers go to panels, graph and text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from ctxviewer.actions.action_set import ActionSet
+from ctxviewer.actions.handlers import Handlers
+from ctxviewer.domain.errors import CtxError
+from ctxviewer.engine.facts import FileQuestion, Question
+from ctxviewer.models.conversation import ConversationModel
+from ctxviewer.services.answers.comparing import Reference
+from ctxviewer.services.answers.costing import Cost
+from ctxviewer.services.answers.desk import Answers
+from ctxviewer.services.answers.diagnosing import Diagnosed
+from ctxviewer.services.answers.inquiry import Answer
+from ctxviewer.services.answers.tracking import Tracked
+from ctxviewer.services.counting import Counting
+from ctxviewer.services.session import Session, SnapshotChange
+from ctxviewer.views.front import WindowFront
+from ctxviewer.views.main_window import MainWindow
+
+
+class Asking(QObject):
+    """All connections of the questions, as methods with names. Its parent is the window."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        front: WindowFront,
+        *,
+        session: Session,
+        counting: Counting,
+        answers: Answers,
+        handlers: Handlers,
+        actions: ActionSet,
+        messages: ConversationModel,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._front, self._panels = window, front, window.panels
+        self._session, self._counting, self._answers = session, counting, answers
+        self._handlers, self._actions, self._messages = handlers, actions, messages
+        self._connect_answers()
+        self._connect_panels()
+        session.task_changed.connect(self._follow_task)
+        session.snapshot_changed.connect(self._follow_snapshot)
+        session.request_changed.connect(self._follow_request)
+        session.projection_changed.connect(self._mark_facts)
+        counting.counts_changed.connect(self._follow_counts)
+        window.panels_settled.connect(self._follow_panels)
+        actions["ask.mark"].changed.connect(self._follow_mark)
+        actions["edit.undo"].changed.connect(self._follow_writing)
+        answers.diagnosing.watch(True)
+        answers.costing.watch(True)
+        self._follow_panels()
+        self._follow_mark()
+
+    def _connect_answers(self) -> None:
+        answers, panels = self._answers, self._panels
+        answers.comparing.changed.connect(panels.difference.set_answer)
+        answers.comparing.reference_changed.connect(panels.difference.set_reference)
+        answers.sums.changed.connect(panels.difference.set_sums)
+        answers.texts.changed.connect(panels.difference.set_texts)
+        answers.losing.changed.connect(panels.losses.set_answer)
+        answers.weighing.changed.connect(panels.tokens.set_answer)
+        answers.diagnosing.changed.connect(self._show_findings)
+        answers.costing.changed.connect(self._show_cost)
+        answers.tracking.changed.connect(self._show_facts)
+        answers.tracking.added.connect(panels.facts.show_added)
+        answers.tracking.refused.connect(self._show_refusal)
+        answers.tracking.paths_changed.connect(panels.facts.line.set_paths)
+
+    def _connect_panels(self) -> None:
+        panels, session, answers = self._panels, self._session, self._answers
+        panels.difference.reference_chosen.connect(self._choose_reference)
+        panels.difference.mark_wanted.connect(self._actions["ask.mark"].trigger)
+        panels.difference.message_wanted.connect(session.select_message)
+        panels.difference.texts_wanted.connect(answers.texts.show)
+        panels.difference.file_wanted.connect(self._track_file)
+        panels.difference.copy_wanted.connect(self._front.copy_text)
+        panels.facts.track_wanted.connect(answers.tracking.track)
+        panels.facts.selection_wanted.connect(self._actions["ask.track"].trigger)
+        panels.facts.remove_wanted.connect(answers.tracking.remove)
+        panels.facts.clear_wanted.connect(answers.tracking.clear)
+        panels.facts.message_wanted.connect(session.select_message)
+        panels.facts.request_wanted.connect(session.select_request)
+        panels.facts.line.paths_wanted.connect(answers.tracking.find_paths)
+        panels.losses.message_wanted.connect(session.select_message)
+        panels.losses.request_wanted.connect(session.select_request)
+        panels.losses.track_wanted.connect(self._track)
+        panels.losses.copy_wanted.connect(self._front.copy_text)
+        panels.tokens.message_wanted.connect(session.select_message)
+        panels.tokens.request_wanted.connect(session.select_request)
+        panels.findings.message_wanted.connect(session.select_message)
+        panels.findings.request_wanted.connect(session.select_request)
+        panels.findings.copy_wanted.connect(self._front.copy_text)
+        panels.findings.repair_wanted.connect(self._handlers.repair)
+
+    # -- the session speaks -------------------------------------------------------------------------------------
+
+    def _follow_task(self, _task: object) -> None:
+        self._open(readable=False)
+        self._panels.findings.set_findings(())
+        self._window.show_findings(())
+
+    def _follow_snapshot(self, change: SnapshotChange) -> None:
+        self._open(readable=change.snapshot.has_messages and len(change.snapshot.messages) > 0)
+        if self._answers.diagnosing.answer.value is None:  # what reading found is there at once
+            self._panels.findings.set_findings(change.snapshot.findings, open_task=True)
+            self._window.show_findings(change.snapshot.findings)
+        if self._panels.facts.line.wants_paths:
+            self._answers.tracking.find_paths()
+
+    def _open(self, *, readable: bool) -> None:
+        panels = self._panels
+        for panel in (panels.difference, panels.facts, panels.losses, panels.tokens):
+            panel.set_open(readable)
+
+    def _follow_request(self, _number: object) -> None:
+        self._panels.details.request.set_cost("")
+
+    def _follow_counts(self, _table: object) -> None:
+        self._panels.tokens.set_counted(self._answers.weighing.counted_share)
+
+    def _follow_panels(self) -> None:
+        """Only what is seen is worked on."""
+        seen, answers = self._window.is_seen, self._answers
+        for inquiry in (answers.comparing, answers.sums, answers.texts):
+            inquiry.watch(seen("difference"))
+        answers.losing.watch(seen("losses"))
+        answers.weighing.watch(seen("tokens"))
+
+    def _follow_mark(self) -> None:
+        action = self._actions["ask.mark"]
+        self._panels.difference.set_mark_tip(action.toolTip(), possible=action.isEnabled())
+
+    def _follow_writing(self) -> None:
+        action = self._actions["act.truncate-half"]
+        self._panels.findings.set_refusal("" if action.isEnabled() else action.statusTip())
+
+    # -- the answers --------------------------------------------------------------------------------------------
+
+    def _show_findings(self, answer: Answer[Diagnosed]) -> None:
+        if answer.value is not None and not answer.working:
+            self._panels.findings.set_findings(answer.value.findings, open_task=True)
+            self._window.show_findings(answer.value.findings)
+
+    def _show_cost(self, answer: Answer[Cost]) -> None:
+        found, error = answer.value, answer.error
+        if answer.working:
+            return
+        words = found.cost.sentence if found is not None and found.cost is not None else ""
+        if error is not None:
+            words = " ".join(part for part in (error.sentence, error.hint, error.place) if part)
+        plan = found.plan if found is not None else None
+        self._front.show_cost(plan, words)
+        self._panels.details.request.set_cost(words if plan is None else "")
+
+    def _show_facts(self, facts: tuple[Tracked, ...]) -> None:
+        self._panels.facts.set_facts(facts)
+        self._mark_facts()
+
+    def _mark_facts(self, _projection: object = None) -> None:
+        """Strips above the graph, letters in the conversation."""
+
+    def _show_refusal(self, error: CtxError) -> None:
+        self._window.show_panel("facts")
+        self._panels.facts.line.say_problem(error)
+
+    # -- the panels ---------------------------------------------------------------------------------------------
+
+    def _choose_reference(self, reference: Reference) -> None:
+        self._answers.comparing.set_reference(reference)
+
+    def _track(self, question: Question) -> None:
+        self._window.show_panel("facts")
+        self._answers.tracking.track(question)
+
+    def _track_file(self, path: str) -> None:
+        self._track(FileQuestion(path))
