@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ctxviewer.domain.projection import BlockChange, Projection, SentBlock
+from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.spans import Span, covers, merged, minus
 from ctxviewer.engine.timeline import Bounds, Timeline
@@ -36,6 +37,8 @@ class Form:
     """In force on its blocks, by block number; some may be without effect."""
     seam: int = 0
     """Length of the first pair, if the message was the first one sent behind the hidden stretch; else 0."""
+    from_the_end: bool = False
+    """Of a seam: the range counted from the end, so that no results were taken out."""
 
     @property
     def as_stored(self) -> bool:
@@ -111,13 +114,13 @@ class Presence:
         changes, seams = self._updates.get(message), self._seams.get(message)
         if changes is None and seams is None:
             return (Form(message, spans),) if spans else ()
-        found: dict[tuple[int, ...], tuple[list[Span], tuple[Update, ...], int]] = {}
+        found: dict[tuple[object, ...], tuple[list[Span], tuple[Update, ...], tuple[int, bool]]] = {}
         for first, last in _split(spans, changes or (), seams or ()):
             updates = _at(changes or (), first)
-            seam = next((pair for start, end, pair in seams or () if start <= first <= end), 0)
+            seam = next((seam for start, end, seam in seams or () if start <= first <= end), (0, False))
             key = (seam, *(id(update) for update in updates))
             found.setdefault(key, ([], updates, seam))[0].append((first, last))
-        return tuple(Form(message, merged(pieces), updates, seam) for pieces, updates, seam in found.values())
+        return tuple(Form(message, merged(pieces), updates, *seam) for pieces, updates, seam in found.values())
 
     def form_at(self, message: int, column: int) -> Form | None:
         """The form in which a column sends the message; None if it does not, or if there is no such message."""
@@ -144,7 +147,8 @@ class Presence:
         stored = self._plain.stored
         updates = {(form.message, update.block): update for update in form.updates}
         resume = form.message if form.seam else 2
-        return Projection(stored, stored + 2, None, resume, updates, first_pair=form.seam or 2)
+        deleted = Range(2, -2) if form.from_the_end else None
+        return Projection(stored, stored + 2, deleted, resume, updates, first_pair=form.seam or 2)
 
     def versions(self, message: int) -> tuple[Version, ...]:
         """Every text of every stored block of the message, with the columns that sent it; IndexError as `spans`.
@@ -172,7 +176,7 @@ class Presence:
                 check()
             # With one message or none, no update is applied.
             alone = self.bounds[column].until <= 1
-            in_force = {} if alone else self.timeline.updates_at(self._number(column))
+            in_force = {} if alone else self.timeline.updates_sent(self._number(column))
             if in_force is known or (alone and not before):
                 continue
             known = in_force
@@ -222,24 +226,28 @@ def _intervals(bounds: tuple[Bounds, ...], stored: int) -> tuple[_Numbers, _Numb
     return offsets, firsts[order], lasts[order]
 
 
-def _seams(bounds: tuple[Bounds, ...]) -> dict[int, list[tuple[int, int, int]]]:
-    """By message: (first column, last column, length of the first pair) where it is the first one after the cut."""
-    found: dict[int, list[tuple[int, int, int]]] = {}
+_Seam = tuple[int, int, tuple[int, bool]]
+"""First column, last column, (length of the first pair, whether the range counts from the end)."""
+
+
+def _seams(bounds: tuple[Bounds, ...]) -> dict[int, list[_Seam]]:
+    """By message: where it is the first one after the cut."""
+    found: dict[int, list[_Seam]] = {}
     for column, one in enumerate(bounds):
         if not one.hides or one.resume >= one.until:
             continue
-        places = found.setdefault(one.resume, [])
-        if places and places[-1][1] == column - 1 and places[-1][2] == one.first_pair:
-            places[-1] = (places[-1][0], column, one.first_pair)
+        places, seam = found.setdefault(one.resume, []), (one.first_pair, one.from_the_end)
+        if places and places[-1][1] == column - 1 and places[-1][2] == seam:
+            places[-1] = (places[-1][0], column, seam)
         else:
-            places.append((column, column, one.first_pair))
+            places.append((column, column, seam))
     return found
 
 
 def _split(
     spans: tuple[Span, ...],
     changes: tuple[()] | list[tuple[int, tuple[Update, ...]]],
-    seams: tuple[()] | list[tuple[int, int, int]],
+    seams: tuple[()] | list[_Seam],
 ) -> list[Span]:
     """The spans, cut wherever the form may change."""
     cuts = sorted({column for column, _ in changes} | {at for first, last, _ in seams for at in (first, last + 1)})

@@ -58,6 +58,8 @@ class Bounds(NamedTuple):
     """First message behind the deleted range; below `first_pair` where that sends messages twice."""
     resume: int
     until: int
+    from_the_end: bool = False
+    """As `Projection.from_the_end`: nothing is stripped at `resume`, and no update reaches a message from there on."""
 
     @property
     def hides(self) -> bool:
@@ -69,10 +71,9 @@ def bounds_of(deleted: Range | None, until: int) -> Bounds:
     """What a deleted range leaves of the first `until` messages, by the reference's slicing."""
     first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
     start = deleted.end + 1 if deleted is not None else first_pair
-    if start < 0:  # the reference slices from the end
-        start = max(0, until + start)
-    start = min(start, until)
-    return Bounds(first_pair, start, max(first_pair, start), until)
+    from_the_end = start < 0  # the reference slices from the end
+    start = min(max(0, until + start) if from_the_end else start, until)
+    return Bounds(first_pair, start, max(first_pair, start), until, from_the_end)
 
 
 class Timeline:
@@ -124,6 +125,13 @@ class Timeline:
             return self._by_time.all_in_force
         return self._by_time.at(request.ts, self.moments[number].streamed_ts)
 
+    def updates_sent(self, number: int | None) -> Mapping[tuple[int, int], Update]:
+        """`updates_at` without those that reach no message because the range counts from the end."""
+        in_force, bounds = self.updates_at(number), self.bounds(number)
+        if not bounds.from_the_end:
+            return in_force
+        return {place: update for place, update in in_force.items() if place[0] < bounds.first_pair}
+
     def bounds(self, number: int | None) -> Bounds:
         """Which messages a request sends, None = now. Much cheaper than its projection. IndexError as there."""
         stored = len(self.snapshot.messages)
@@ -143,9 +151,11 @@ class Timeline:
     ) -> Projection:
         """The projection of any state of this task: a range, updates in force, and how many messages exist.
 
-        Sizes: `until` is exclusive. Updates for messages at or beyond it are left out.
+        Sizes: `until` is exclusive. Updates that reach no message are left out: those at or beyond `until`, and for a
+        range that counts from the end all behind the first pair.
         """
-        first_pair, start, resume, until = bounds_of(deleted, min(until, len(self.snapshot.messages)))
+        first_pair, start, resume, until, from_the_end = bounds_of(deleted, min(until, len(self.snapshot.messages)))
+        reached = first_pair if from_the_end else until
         repeated = tuple(range(start, min(first_pair, until))) if until > 1 else ()
         if repeated:
             twice = ", ".join(str(number) for number in repeated)
@@ -156,8 +166,8 @@ class Timeline:
             deleted_range=deleted,
             resume=resume,
             updates=in_force
-            if until == len(self.snapshot.messages)
-            else {place: update for place, update in in_force.items() if place[0] < until},
+            if reached == len(self.snapshot.messages)
+            else {place: update for place, update in in_force.items() if place[0] < reached},
             cuts=cuts_until(self.events, first_pair, resume, request),
             request=request,
             exact=not doubts,

@@ -62,7 +62,7 @@ def _as_sent(messages: JsonLog, projection: Projection, message: Message) -> tup
         items, gone = _split(items, lambda item: not _is_result(item.value))
         for item in gone:
             item.change, item.label = BlockChange.REMOVED, str(RepairKind.STRIPPED)
-    if is_list and not alone and not (projection.from_the_end and number >= projection.first_pair):
+    if is_list and not alone:
         for block in range(len(message.blocks)):
             update = projection.updates.get((number, block))
             if update is not None:
