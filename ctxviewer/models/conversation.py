@@ -28,14 +28,15 @@ from ctxviewer.models.left_out import with_halves
 from ctxviewer.models.made_up import NOTHING_MADE_UP, MadeUp, made_up_rows
 from ctxviewer.models.segments import Body
 from ctxviewer.models.stretches import Stretch, StretchKind, stretches_of
+from ctxviewer.models.tracked import Mark
 
 Index = QModelIndex | QPersistentModelIndex
 Touched = dict[int, frozenset[int] | None]
 ROOT = QModelIndex()
 
 _FIRST_ROLE = Qt.ItemDataRole.UserRole.value + 1
-NUMBER, ROLE, STANDING, LABEL, REPAIRED, TOKENS, SIZE, PREVIEW, BODY, LEFT_OUT, TOUCHED = range(
-    _FIRST_ROLE, _FIRST_ROLE + 11
+NUMBER, ROLE, STANDING, LABEL, REPAIRED, TOKENS, SIZE, PREVIEW, BODY, LEFT_OUT, TOUCHED, TRACKED = range(
+    _FIRST_ROLE, _FIRST_ROLE + 12
 )
 """Roles, each named for the fact of `RowFacts` it holds; BODY holds a `Body`."""
 
@@ -51,6 +52,7 @@ _NAMES = {
     BODY: b"body",
     LEFT_OUT: b"left_out",
     TOUCHED: b"touched",
+    TRACKED: b"tracked",
 }
 
 KEPT_ROWS = 256
@@ -125,6 +127,7 @@ class ConversationModel(QAbstractListModel):
         self._touched_rows: tuple[int, ...] = ()
         self._touches_made_up = False
         self._changes: tuple[int, ...] | None = None
+        self._tracked: Mapping[int, tuple[Mark, ...]] = {}
 
     # -- what is shown
 
@@ -233,6 +236,14 @@ class ConversationModel(QAbstractListModel):
         self._tell(intervals(row for row in rows if 0 <= row < self._rows), [TOUCHED])
         self.stretches_changed.emit()
 
+    def set_tracked(self, tracked: Mapping[int, tuple[Mark, ...]]) -> None:
+        """Mark the messages in which pinned facts stand, by row."""
+        old, self._tracked = self._tracked, tracked
+        rows = [row for row in old.keys() | tracked.keys() if old.get(row, ()) != tracked.get(row, ())]
+        for row in self._kept.keys() & rows:
+            self._kept[row].facts = None
+        self._tell(intervals(row for row in rows if 0 <= row < self._rows), [TRACKED])
+
     def set_counts(self, counts: TokenCounts | None) -> None:
         """Take another table of token counts; None shows no numbers."""
         self._counts = counts
@@ -305,6 +316,7 @@ class ConversationModel(QAbstractListModel):
                 left_out=words.left_out,
                 touched=row in self._touched,
                 touched_blocks=self._touched.get(row) or frozenset(),
+                tracked=self._tracked.get(row, ()),
             )
         return entry.facts
 
@@ -382,6 +394,7 @@ class ConversationModel(QAbstractListModel):
             TOKENS: facts.tokens,
             LEFT_OUT: facts.left_out,
             TOUCHED: facts.touched,
+            TRACKED: facts.tracked,
         }[role]
 
     def roleNames(self) -> dict[int, QByteArray]:

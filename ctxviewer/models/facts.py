@@ -12,6 +12,7 @@ from ctxviewer.domain.view import TextMode
 from ctxviewer.models.body import note_of, preview_of
 from ctxviewer.models.left_out import is_left_out, left_out_words
 from ctxviewer.models.numbers import grouped, short_tokens
+from ctxviewer.models.tracked import Mark, letter
 from ctxviewer.models.visible import one_line
 
 PREVIEW = 240
@@ -56,6 +57,8 @@ class RowFacts:
     """True when the step that is looked at changed it."""
     touched_blocks: frozenset[int] = frozenset()
     """Stored blocks that the step changed, where it did not change the whole message."""
+    tracked: tuple[Mark, ...] = ()
+    """Pinned facts that stand in it."""
 
     @property
     def tokens_text(self) -> str:
@@ -77,6 +80,14 @@ class RowFacts:
         return str(self.mode) if self.switchable and self.mode is not TextMode.AS_SENT else ""
 
     @property
+    def tracked_words(self) -> str:
+        """'holds fact A, and B which is not sent through it'; '' without facts."""
+        words = [
+            f"{letter(mark.place)}{'' if mark.carried else ', which is not sent through it'}" for mark in self.tracked
+        ]
+        return f"holds fact {', and '.join(words)}" if words else ""
+
+    @property
     def accessible(self) -> str:
         """The header for a screen reader: 'message 27, user, rewritten: truncation notice, not sent'."""
         words = [f"message {self.number}", self.role or "no role"]
@@ -89,6 +100,7 @@ class RowFacts:
             words.append(f"shown {self.mode_note}" if self.mode is TextMode.AS_STORED else "shown as difference")
         if self.touched:
             words.append(TOUCHED)
+        words += [self.tracked_words] if self.tracked else []
         return ", ".join(words)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import Qt
 
 from ctxviewer.engine.facts import Carrier, Fact, FileQuestion, MessageQuestion, Part, Question, Turn, TurnKind
+from ctxviewer.engine.movements import when
 from ctxviewer.engine.spans import Span, covers
 from ctxviewer.models.listing import Index, Listing, ListingRole, RowWords, joined
 from ctxviewer.models.numbers import counted, grouped
@@ -18,10 +19,10 @@ from ctxviewer.models.visible import one_line
 LETTERS: Final = "ABCDEFGHIJKLMNOP"
 LONG: Final = 400
 _TURNS: Final = {
-    TurnKind.CAME: ("added", "added"),
-    TurnKind.LEFT: ("hidden", "event"),
-    TurnKind.CUT: ("rewritten", "rewritten"),
-    TurnKind.RETURNED: ("sent", "accent"),
+    TurnKind.CAME: ("added", "added", "First sent"),
+    TurnKind.LEFT: ("hidden", "event", "Not sent any more"),
+    TurnKind.CUT: ("rewritten", "rewritten", "Only a part is left"),
+    TurnKind.RETURNED: ("sent", "accent", "Sent again"),
 }
 
 
@@ -32,6 +33,15 @@ class FactRole(IntEnum):
     """int: which colour and pattern."""
     STRIP = ListingRole.QUIET + 2
     """Strip, or None."""
+
+
+class Mark(NamedTuple):
+    """A pinned fact that stands in a message."""
+
+    place: int
+    """Which colour and pattern."""
+    carried: bool
+    """True if what is shown sends it through this message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +176,11 @@ class FactNewsModel(Listing[FactNews]):
         """The sentence of a change; message, block and words of a carrier."""
         value = item.value
         if isinstance(value, Turn):
-            icon, tone = _TURNS[value.kind]
-            return RowWords(one_line(value.sentence, LONG), "", icon, tone, value.sentence)
+            icon, tone, happened = _TURNS[value.kind]
+            since = "now" if value.request is None else f"from request {value.request + 1:,} on"
+            _, _, why = value.sentence.partition(when(value.request))
+            detail = one_line(why.lstrip(" :") or value.sentence, LONG)
+            return RowWords(f"{happened} {since}", detail[:1].upper() + detail[1:], icon, tone, value.sentence)
         if isinstance(value, int):
             return RowWords(f"Message {value} holds it", "but was never sent with it", "later", "faint")
         block = f", block {value.block}" if value.block is not None else ""
@@ -198,12 +211,14 @@ def _news(fact: Fact) -> Iterator[FactNews]:
     yield from (FactNews(message) for message in fact.never_sent)
 
 
-def tracked_rows(facts: Iterable[tuple[int, Fact]], column: int) -> Mapping[int, tuple[int, ...]]:
-    """By stored message the places of the facts that it carries in a column, ascending; partly carried ones too."""
-    found: dict[int, set[int]] = {}
+def tracked_rows(facts: Iterable[tuple[int, Fact]], column: int) -> Mapping[int, tuple[Mark, ...]]:
+    """By stored message the facts that some request sent through it, by place; and whether this column does."""
+    found: dict[int, dict[int, bool]] = {}
     for place, fact in facts:
         ones: tuple[Carrier | Part, ...] = (*fact.carriers, *fact.parts)
         for one in ones:
-            if covers(one.spans, column):
-                found.setdefault(one.message, set()).add(place)
-    return {message: tuple(sorted(places)) for message, places in found.items()}
+            marks = found.setdefault(one.message, {})
+            marks[place] = marks.get(place, False) or covers(one.spans, column)
+        for message in fact.never_sent:
+            found.setdefault(message, {}).setdefault(place, False)
+    return {message: tuple(Mark(*mark) for mark in sorted(marks.items())) for message, marks in found.items()}

@@ -9,6 +9,7 @@ from ctxviewer.actions.handlers import Handlers
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.engine.facts import FileQuestion, Question
 from ctxviewer.models.conversation import ConversationModel
+from ctxviewer.models.tracked import FactRow, tracked_rows
 from ctxviewer.services.answers.comparing import Reference
 from ctxviewer.services.answers.costing import Cost
 from ctxviewer.services.answers.desk import Answers
@@ -162,6 +163,12 @@ class Asking(QObject):
 
     def _mark_facts(self, _projection: object = None) -> None:
         """Strips above the graph, letters in the conversation."""
+        known = [(one.place, one.fact) for one in self._answers.tracking.facts if one.fact is not None]
+        column = self._session.request
+        requests = self._session.request_count
+        self._messages.set_tracked(tracked_rows(known, requests if column is None else column))
+        strips = (FactRow(one.place, one.question, one.fact).strip for one in self._answers.tracking.facts)
+        self._panels.usage.set_strips(tuple(strip for strip in strips if strip is not None))
 
     def _show_refusal(self, error: CtxError) -> None:
         self._window.show_panel("facts")

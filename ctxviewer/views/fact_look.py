@@ -55,15 +55,16 @@ def _tile(pattern: int, rgba: int, side: int) -> QPixmap:
     return tile
 
 
-def paint_chip(painter: QPainter, rect: QRect, place: int) -> None:
-    """The letter on the colour."""
-    look = theme.current()
+def paint_chip(painter: QPainter, rect: QRect, place: int, *, hollow: bool = False) -> None:
+    """The letter on the colour; `hollow` where the fact stands but is not sent: the letter in a frame."""
+    look, color = theme.current(), fact_color(place)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(fact_color(place))
-    painter.drawRoundedRect(rect, look.px(4), look.px(4))
-    painter.setPen(look.color("surface"))
+    painter.setPen(QPen(color, 1, Qt.PenStyle.DashLine) if hollow else Qt.PenStyle.NoPen)
+    painter.setBrush(look.color("surface") if hollow else color)
+    inner = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5) if hollow else QRectF(rect)
+    painter.drawRoundedRect(inner, look.px(4), look.px(4))
+    painter.setPen(color if hollow else look.color("surface"))
     painter.setFont(look.ui_font(bold=True, size=11))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letter(place))
     painter.restore()

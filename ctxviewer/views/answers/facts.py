@@ -42,8 +42,8 @@ from ctxviewer.services.answers.tracking import Tracked
 from ctxviewer.views import theme
 from ctxviewer.views.answers.parts import AnswerPanel, Remark
 from ctxviewer.views.answers.rows import AnswerList, paint_focus, paint_ground
-from ctxviewer.views.details.parts import wrapped
 from ctxviewer.views.details.rows import RowList
+from ctxviewer.views.dialogs.parts import ElidedLabel
 from ctxviewer.views.empty import EmptyState
 from ctxviewer.views.fact_look import paint_chip, paint_strip
 
@@ -295,7 +295,8 @@ class FactsPanel(AnswerPanel):
         self.list.removed.connect(self._remove_row)
         self.list.rows.column_clicked.connect(self._column_clicked)
         self.list.selectionModel().currentChanged.connect(self._show_current)
-        self._news_title = wrapped("", "heading", self)
+        self._news_title = ElidedLabel("", self)
+        self._news_title.setProperty("look", "heading")
         self.news = FactNewsModel()
         self.news.setParent(self)
         self.news_list = AnswerList("What happened to the fact", self)
@@ -303,7 +304,9 @@ class FactsPanel(AnswerPanel):
         self.news_list.row_chosen.connect(self._news_chosen)
         lower = QWidget(self)
         self._lower = QVBoxLayout(lower)
-        self._lower.addWidget(self._news_title)
+        self._buttons = QHBoxLayout()
+        self._buttons.addWidget(self._news_title, 1)
+        self._lower.addLayout(self._buttons)
         self._lower.addWidget(self.news_list, 1)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.setChildrenCollapsible(False)
@@ -315,35 +318,37 @@ class FactsPanel(AnswerPanel):
         self._inner = QStackedWidget(self)
         self._inner.addWidget(self._teach)
         self._inner.addWidget(self._splitter)
-        self._remove = QPushButton("Remove", self)
+        self._remove = self._link("Remove")
         self._remove.setAccessibleName("Remove the highlighted fact")
         self._remove.setToolTip("Unpin the highlighted fact (Del)")
         self._remove.clicked.connect(self._remove_current)
-        self._clear = QPushButton("Remove all", self)
+        self._clear = self._link("Remove all")
         self._clear.setAccessibleName("Remove all facts")
         self._clear.setToolTip("Unpin every fact")
         self._clear.clicked.connect(self.clear_wanted)
-        self._buttons = QHBoxLayout()
-        self._buttons.addStretch(1)
         self._buttons.addWidget(self._remove)
         self._buttons.addWidget(self._clear)
         self.head.addWidget(self.line)
         self.column.addWidget(self._inner, 1)
-        self.column.addLayout(self._buttons)
         self._teach.set_words(TEACH, "Track the selection", "fact")
         self._made = True
         self.restyle()
         self.set_open(False)
         self.set_facts(())
 
+    def _link(self, words: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setProperty("look", "link")
+        button.setText(words)
+        return button
+
     def restyle(self) -> None:
         """Take lengths from the theme."""
         super().restyle()
         if self._made:
             look = theme.current()
-            self._buttons.setContentsMargins(look.px(8), look.px(6), look.px(8), look.px(8))
-            self._buttons.setSpacing(look.px(6))
-            self._news_title.setContentsMargins(look.px(12), 0, look.px(8), 0)
+            self._buttons.setContentsMargins(look.px(12), 0, look.px(8), 0)
+            self._buttons.setSpacing(look.px(4))
             self._lower.setContentsMargins(0, look.px(6), 0, 0)
             self._lower.setSpacing(look.px(4))
 

@@ -13,6 +13,7 @@ from ctxviewer.models.facts import RowFacts, Speaker
 from ctxviewer.models.stretches import Stretch, StretchKind
 from ctxviewer.views.conversation.brush import Brush
 from ctxviewer.views.conversation.metrics import Metrics
+from ctxviewer.views.fact_look import paint_chip
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -25,6 +26,8 @@ _CHIPS = {
 
 
 THIS_STEP = "this step"
+_LETTER = 16
+"""Side of the letter of a pinned fact, at scale 1."""
 
 
 class Part(Enum):
@@ -33,6 +36,7 @@ class Part(Enum):
     REST = auto()
     LABEL = auto()
     TOKENS = auto()
+    TRACKED = auto()
     NUMBER = auto()
 
 
@@ -47,6 +51,8 @@ class HeaderPlan:
     """What a strategy leaves out."""
     touched: tuple[int, int] | None
     """The mark of the step that is looked at."""
+    tracked: tuple[int, int] | None
+    """The letters of pinned facts."""
     tokens: tuple[int, int]
     rest_x: int
     """Where the preview of a closed row starts."""
@@ -58,7 +64,11 @@ def plan_header(facts: RowFacts, metrics: Metrics) -> HeaderPlan:
     width = metrics.ui.horizontalAdvance(facts.tokens_text) if facts.tokens_text else 0
     tokens_x = metrics.width - metrics.margin - width
     x, room = metrics.label_x, tokens_x - px(12)
-    label = repaired = left_out = touched = None
+    label = repaired = left_out = touched = tracked = None
+    if facts.tracked:
+        wide = len(facts.tracked) * px(_LETTER + 3)
+        tracked = (max(x, room - wide), wide)
+        room = tracked[0] - px(8)
     if facts.touched and room - x > px(24):
         touched = (x, min(touched_width(metrics), room - x))
         x += touched[1] + px(8)
@@ -74,7 +84,7 @@ def plan_header(facts: RowFacts, metrics: Metrics) -> HeaderPlan:
         wanted = px(14) + 3 * px(6) + metrics.ui.horizontalAdvance(repaired_words(facts))
         repaired = (x, min(wanted, room - x))
         x += repaired[1] + px(8)
-    return HeaderPlan(label, repaired, left_out, touched, (tokens_x, width), x)
+    return HeaderPlan(label, repaired, left_out, touched, tracked, (tokens_x, width), x)
 
 
 def touched_width(metrics: Metrics) -> int:
@@ -99,6 +109,8 @@ def part_at(facts: RowFacts, metrics: Metrics, x: int) -> Part:
     for place in (plan.label, plan.repaired):
         if place is not None and place[0] <= x < place[0] + place[1]:
             return Part.LABEL
+    if plan.tracked is not None and plan.tracked[0] <= x < plan.tracked[0] + plan.tracked[1]:
+        return Part.TRACKED
     if plan.tokens[1] and x >= plan.tokens[0] - metrics.theme.px(6):
         return Part.TOKENS
     return Part.NUMBER if x < metrics.chip_x else Part.REST
@@ -127,11 +139,17 @@ def paint_header(
         _paint_left_out(painter, brush, metrics, facts.left_out, rect)
     if plan.touched is not None:
         paint_touched(painter, brush, metrics, (plan.touched[0], y), plan.touched[1])
+    if plan.tracked is not None:
+        side = px(_LETTER)
+        for place, mark in enumerate(facts.tracked):
+            rect = QRect(plan.tracked[0] + place * px(_LETTER + 3), y + (height - side) // 2, side, side)
+            paint_chip(painter, rect, mark.place, hollow=not mark.carried)
     if facts.tokens_text:
         painter.setFont(metrics.ui_font)
         painter.setPen(quiet)
         painter.drawText(QRect(plan.tokens[0], y, plan.tokens[1], height), _LEFT, facts.tokens_text)
-    room = plan.tokens[0] - px(12) - plan.rest_x
+    end = plan.tracked[0] if plan.tracked is not None else plan.tokens[0]
+    room = end - px(12) - plan.rest_x
     if closed and room > px(24):
         painter.setFont(metrics.ui_font)
         painter.setPen(brush.text(standing))

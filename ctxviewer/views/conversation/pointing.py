@@ -296,6 +296,8 @@ class Pointing(QObject):
             case Part.LABEL:
                 both = "\n".join(words for words in (label_words(facts), facts.repaired) if words)
                 return f"{both}\nClick or press T to switch: as sent, as stored, difference."
+            case Part.TRACKED:
+                return f"This message {facts.tracked_words}."
             case Part.NUMBER:
                 return f"Message {facts.number}, {facts.size:,} bytes as stored"
             case _:

@@ -15,11 +15,13 @@ from ctxviewer.domain.plan import Plan
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.models.curves import Curve, curve_sentences
 from ctxviewer.models.marks import checkpoint_lane, event_lane
+from ctxviewer.models.tracked import Strip
 from ctxviewer.models.usage import EMPTY, levels, request_sentence, stack, summary, what_if
 from ctxviewer.views import theme
 from ctxviewer.views.empty import EmptyState
 from ctxviewer.views.usage.legend import KEYS, Legend
 from ctxviewer.views.usage.state import Picture
+from ctxviewer.views.usage.strips import LANE
 
 if TYPE_CHECKING:
     from ctxviewer.views.usage.plot import PlotArea
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 OPEN: Final = "open"
 """Sent by `help_wanted`: the user wants to open a task."""
 PAN: Final = 0.25
+SMALLEST: Final = 80
+"""Least height in pixels."""
 
 
 class UsageGraph(QWidget):
@@ -62,7 +66,7 @@ class UsageGraph(QWidget):
         self._column.addWidget(self._legend)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Usage graph")
-        self.setMinimumHeight(80)
+        self.setMinimumHeight(SMALLEST)
         theme.current().changed.connect(self._restyle)
         self._describe()
         self._choose_page()
@@ -119,6 +123,20 @@ class UsageGraph(QWidget):
         if curves is not self._picture.curves:
             self._picture.curves = curves
             self._refresh(keep_view=True)
+
+    def set_strips(self, strips: tuple[Strip, ...]) -> None:
+        """Show in which requests pinned facts were sent, a lane each."""
+        if strips != self._picture.strips:
+            self._picture.strips = strips
+            self._make_room()
+            if self._area is not None:
+                self._area.strips_changed()
+
+    def _make_room(self) -> None:
+        """Strips take nothing from the bars: the graph becomes as much higher."""
+        look = theme.current()
+        strips = len(self._picture.strips) * look.px(LANE)
+        self.setMinimumHeight(look.px(160) + strips if strips else SMALLEST)
 
     # -- view, also for actions
 
@@ -284,6 +302,7 @@ class UsageGraph(QWidget):
 
     def _restyle(self) -> None:
         self._legend.restyle()
+        self._make_room()
         if self._area is not None:
             self._area.restyle()
         self.update()

@@ -20,6 +20,7 @@ from ctxviewer.views.usage.items import BarsLayer, OverlayLayer
 from ctxviewer.views.usage.lanes import Lanes
 from ctxviewer.views.usage.scale import Span, ceiling, request_ticks, slots, token_ticks
 from ctxviewer.views.usage.state import Picture
+from ctxviewer.views.usage.strips import Strips
 
 CLOSEST = 4.0
 """Fewest requests that fill the view."""
@@ -38,6 +39,7 @@ class PlotArea(QWidget):
         super().__init__(parent)
         self._picture = picture
         self._lanes = Lanes(picture, self)
+        self._strips = Strips(picture, self)
         self._gutter = Gutter(picture, self)
         self._view = pyqtgraph.GraphicsView(self)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -60,9 +62,10 @@ class PlotArea(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._lanes, 0, 0, 1, 2)
-        layout.addWidget(self._view, 1, 0)
-        layout.addWidget(self._gutter, 1, 1)
-        layout.setRowStretch(1, 1)
+        layout.addWidget(self._strips, 1, 0, 1, 2)
+        layout.addWidget(self._view, 2, 0)
+        layout.addWidget(self._gutter, 2, 1)
+        layout.setRowStretch(2, 1)
         layout.setColumnStretch(0, 1)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -73,6 +76,7 @@ class PlotArea(QWidget):
         self._view.scene().sigMouseClicked.connect(self._clicked)
         self._mouse = pyqtgraph.SignalProxy(self._view.scene().sigMouseMoved, rateLimit=60, slot=self._mouse_moved)
         self._lanes.position_clicked.connect(self._mark_clicked)
+        self._strips.position_clicked.connect(self._strip_clicked)
         self._end = slots(0)
         self.restyle()
         self.fit()
@@ -156,6 +160,17 @@ class PlotArea(QWidget):
         """Another request is chosen: repaint the overlay alone."""
         self._overlay.update()
         self._lanes.update()
+        self._strips.update()
+
+    def strips_changed(self) -> None:
+        """Other facts are pinned."""
+        self._strips.refresh()
+        self._settle.start(0)
+
+    @property
+    def strips(self) -> Strips:
+        """The lanes of the pinned facts."""
+        return self._strips
 
     # -- keeping parts in step
 
@@ -170,6 +185,7 @@ class PlotArea(QWidget):
     def _align(self) -> None:
         rect = self._box.sceneBoundingRect()
         self._lanes.set_span(self.span())
+        self._strips.set_span(self.span())
         self._gutter.set_box(rect.top(), rect.bottom())
 
     def _ticks(self) -> None:
@@ -200,6 +216,7 @@ class PlotArea(QWidget):
         self._plot.getAxis("left").setWidth(self.fontMetrics().horizontalAdvance("0,000k") + look.px(4))
         self._plot.getAxis("bottom").setHeight(look.px(18))
         self._lanes.restyle()
+        self._strips.restyle()
         self._gutter.restyle()
         self._gutter.refresh()
         self._bars.forget()
@@ -224,6 +241,11 @@ class PlotArea(QWidget):
 
     def _mark_clicked(self, position: float) -> None:
         number = min(max(0, int(position - 0.5)), len(self._picture.stacks) - 1)
+        if number >= 0:
+            self.request_clicked.emit(number)
+
+    def _strip_clicked(self, position: float) -> None:
+        number = min(int(position), len(self._picture.stacks) - 1)
         if number >= 0:
             self.request_clicked.emit(number)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ctxviewer.models.curves import Curve
 from ctxviewer.models.marks import EMPTY_LANE, Lane
+from ctxviewer.models.tracked import Strip
 from ctxviewer.models.usage import EMPTY, Level, Stacks, WhatIf
 
 
@@ -24,6 +25,8 @@ class Picture:
     what_if: WhatIf | None = None
     curves: tuple[Curve, ...] = ()
     """Replays, drawn over the bars."""
+    strips: tuple[Strip, ...] = ()
+    """Pinned facts, a lane each above the bars."""
     hovered: int | None = None
     top: float = 1.0
     """Tokens at the upper edge."""
