@@ -294,7 +294,9 @@ def summary(found: RequestDifference) -> tuple[str, ...]:
         count = found.count(kind)
         if count:
             spans = merged((row.first, row.last) for row in found.rows if row.kind is kind)
-            sentences.append(f"{plural(count, 'message')} {one if count == 1 else many}: {numbers(spans)}.")
+            listed = numbers(spans)
+            stop = "" if listed.endswith("…") else "."
+            sentences.append(f"{plural(count, 'message')} {one if count == 1 else many}: {listed}{stop}")
     return tuple(sentences)
 
 

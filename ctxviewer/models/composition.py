@@ -235,8 +235,9 @@ class CompositionModel(QAbstractItemModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self.HEADERS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
             return (
                 "What the tokens are for",

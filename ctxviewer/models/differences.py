@@ -166,8 +166,9 @@ class CategoriesModel(QAbstractTableModel):
         if orientation is Qt.Orientation.Horizontal and 0 <= section < len(self.HEADERS):
             if role == Qt.ItemDataRole.DisplayRole:
                 return self.HEADERS[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole and section:
-                return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from ctxviewer.engine.reconcile import Reconciled
 from ctxviewer.models.listing import Index, plain_tip
 from ctxviewer.models.numbers import grouped
-from ctxviewer.tokens.calibration import Residual
+from ctxviewer.tokens.calibration import Fit, Residual
 
 ROOT = QModelIndex()
 ODD_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -105,8 +105,10 @@ class ReconciliationModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self.HEADERS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section < 4:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            # the sign of the order stands at the right end of the first one
+            side = Qt.AlignmentFlag.AlignRight if 0 < section < 4 else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
             return (
                 "Number of the request",
@@ -129,7 +131,7 @@ class ReconciliationModel(QAbstractTableModel):
                     f"{row.request + 1:,}",
                     _number(row.reported),
                     _number(row.expected),
-                    "" if row.share is None else f"{row.share:+.1%}".replace("-", "−"),
+                    _share(row.share),
                     one.note,
                 )[column]
             case Qt.ItemDataRole.TextAlignmentRole if column < 4:
@@ -142,8 +144,25 @@ class ReconciliationModel(QAbstractTableModel):
                 return one.is_odd if role == ODD_ROLE else None
 
 
+def fit_words(fit: Fit | None) -> str:
+    """The fit in one line: 'reported = 1.145 × counted + 10,880; median error 0.6 %'."""
+    if fit is None:
+        return "Not calibrated: nothing usable was reported."
+    if not fit.sloped:
+        return f"reported = counted + {grouped(fit.system)}; too few requests, or too alike, for more"
+    pictures = f" + {grouped(fit.per_picture)} × images" if fit.per_picture else ""
+    error = f"median error {fit.typical_share:.1%}"
+    return f"reported = {fit.slope:.3f} × counted{pictures} + {grouped(fit.system)}; {error}"
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else grouped(value)
+
+
+def _share(share: float | None) -> str:
+    if share is None:
+        return ""
+    return "0.0%" if abs(share) < 0.0005 else f"{share:+.1%}".replace("-", "−")
 
 
 def _sort_value(one: Checked, column: int) -> float | None:

@@ -141,6 +141,8 @@ class DifferencePanel(AnswerPanel):
             self._mark.setIcon(look.icon("pinned"))
             self._texts_column.setContentsMargins(look.px(12), look.px(6), 0, 0)
             self._texts_column.setSpacing(look.px(4))
+            self.table.setContentsMargins(look.px(6), 0, 0, 0)
+            self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + look.px(6))
 
     # -- inputs
 
@@ -299,4 +301,5 @@ def number_table(name: str, model: QAbstractItemModel, parent: QWidget) -> QTabl
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     header.setHighlightSections(False)
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + theme.current().px(6))
     return table

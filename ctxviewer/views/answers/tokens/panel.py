@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QStackedWidget,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -26,7 +25,7 @@ from PySide6.QtWidgets import (
 from ctxviewer.engine.words import request_name
 from ctxviewer.models.composition import By, CompositionModel, RepeatsModel, Slice, slices
 from ctxviewer.models.numbers import counted, grouped
-from ctxviewer.models.reconciliation import ODD_ROLE, ReconciliationModel
+from ctxviewer.models.reconciliation import ODD_ROLE, ReconciliationModel, fit_words
 from ctxviewer.services.answers.inquiry import Answer
 from ctxviewer.services.answers.weighing import Weighed
 from ctxviewer.views import theme
@@ -34,6 +33,7 @@ from ctxviewer.views.answers.parts import AnswerPanel, Segments, slim
 from ctxviewer.views.answers.rows import AnswerList
 from ctxviewer.views.answers.tokens.treemap import KEYS, Treemap
 from ctxviewer.views.details.parts import wrapped
+from ctxviewer.views.dialogs.parts import ElidedLabel
 from ctxviewer.views.empty import EmptyState
 
 Index = QModelIndex | QPersistentModelIndex
@@ -117,8 +117,9 @@ class TokensPanel(AnswerPanel):
         self._only_odd.setAccessibleName("Show odd requests only")
         self._only_odd.setToolTip("Requests whose numbers cannot be right, or where the counter is off")
         self._only_odd.toggled.connect(self.checked.set_only_odd)
-        self._odd_words = QLabel(self)
+        self._odd_words = ElidedLabel("", self)
         self._odd_words.setProperty("look", "muted")
+        self._fits = wrapped("", "muted", self)
         self._inner = QStackedWidget(self)
         self._widgets: dict[str, QWidget] = {Page.MAP: self.map, Page.TABLE: self.tree}
         self._boxes: list[QVBoxLayout] = []
@@ -128,7 +129,7 @@ class TokensPanel(AnswerPanel):
         self._odd_row.setContentsMargins(0, 0, 0, 0)
         self._odd_row.addWidget(self._odd_words, 1)
         self._odd_row.addWidget(self._only_odd)
-        self._widgets[Page.FIT] = self._boxed(odd, self.table)
+        self._widgets[Page.FIT] = self._boxed(self._fits, odd, self.table)
         for widget in self._widgets.values():
             self._inner.addWidget(widget)
         self.head.addWidget(self._title)
@@ -193,7 +194,9 @@ class TokensPanel(AnswerPanel):
             for box in self._boxes:
                 box.setSpacing(look.px(4))
             self._odd_row.setContentsMargins(look.px(12), 0, look.px(8), 0)
-            self._repeats_words.setContentsMargins(look.px(12), 0, look.px(8), 0)
+            for words in (self._repeats_words, self._fits):
+                words.setContentsMargins(look.px(12), 0, look.px(8), 0)
+            self.tree.setIndentation(look.px(14))
             self.map.setContentsMargins(look.px(12), 0, look.px(8), look.px(8))
             metrics = self.table.fontMetrics()
             self.table.verticalHeader().setDefaultSectionSize(metrics.height() + look.px(6))
@@ -251,17 +254,17 @@ class TokensPanel(AnswerPanel):
         else:
             sent = f"about {grouped(found.total)} tokens"
         self._title.setText(f"{where} · {sent}")
-        fit = weighed.fit
-        words = fit.sentence if fit is not None else "Nothing usable was reported, so the estimate is not calibrated"
-        self._fit.setText(f"{words}.")
+        self._fit.setText(fit_words(weighed.fit))
         self._fit.setToolTip(f"{weighed.encoding}. System prompt and tools: {found.system_sentence}.")
+        self._fits.setText("\n".join(f"{fit.sentence}." for fit in weighed.calibration.fits))
         self._cut()
         self.repeats.show_repeats(found.repeats)
         self.repeat_list.settle()
         many = len(found.repeats)
         self._pages.set_words(Page.REPEATS, f"Repeats {grouped(many)}")
+        things = "thing is" if many == 1 else "things are"
         self._repeats_words.setText(
-            f"{counted(many, 'content')} more than once: {grouped(found.spare)} tokens are copies, estimated."
+            f"{grouped(many)} {things} in it more than once; {grouped(found.spare)} estimated tokens are spare copies."
         )
         for widget in (self._repeats_words, self.repeat_list):
             widget.setVisible(many > 0)
