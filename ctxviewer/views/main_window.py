@@ -302,7 +302,14 @@ class MainWindow(QMainWindow):
                 title = dock.titleBarWidget()
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt's way to bring the own title back
                 title.deleteLater()
+        groups = {
+            frozenset(other.windowTitle() for other in (dock, *self.tabifiedDockWidgets(dock)))
+            for dock in self._docks.values()
+        }
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            # Qt leaves bars of earlier arrangements on the window; those that name no group of now are hidden.
+            if frozenset(bar.tabText(place) for place in range(bar.count())) not in groups:
+                bar.hide()
             bar.setElideMode(Qt.TextElideMode.ElideNone)
             bar.setUsesScrollButtons(True)
             bar.setAccessibleName("Panels that share this place")

@@ -15,7 +15,9 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QDockWidget,
     QLineEdit,
+    QTabBar,
     QWidget,
 )
 
@@ -103,6 +105,17 @@ def test_panels_that_share_a_place_have_no_second_title(desk, qapp):
     desk.window.dock("history").setFloating(True)
     qapp.processEvents()
     assert desk.window.dock("history").titleBarWidget() is None
+
+
+def test_every_row_of_tabs_on_the_window_names_a_group_of_panels(desk, qapp):
+    window = desk.window
+    qapp.processEvents()
+    options = Qt.FindChildOption.FindDirectChildrenOnly
+    bars = [bar for bar in window.findChildren(QTabBar, options=options) if bar.isVisible()]
+    shown = sorted(sorted(bar.tabText(place) for place in range(bar.count())) for bar in bars)
+    docks = [dock for dock in window.findChildren(QDockWidget) if window.tabifiedDockWidgets(dock)]
+    groups = {tuple(sorted(d.windowTitle() for d in (dock, *window.tabifiedDockWidgets(dock)))) for dock in docks}
+    assert shown == sorted(list(group) for group in groups)
 
 
 def test_f6_goes_round_the_panes_in_reading_order(desk, qapp):
