@@ -107,9 +107,13 @@ def test_panels_that_share_a_place_have_no_second_title(desk, qapp):
     assert desk.window.dock("history").titleBarWidget() is None
 
 
-def test_every_row_of_tabs_on_the_window_names_a_group_of_panels(desk, qapp):
+def test_every_row_of_tabs_on_the_window_names_a_group_of_panels(make_desk, agent, qapp, qtbot):
+    desk = make_desk(agent.directory, threads=True)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
     window = desk.window
-    qapp.processEvents()
+    qtbot.waitUntil(lambda: not desk.runner.jobs)
+    window.resize(1440, 900)
+    QTest.qWait(600)  # Qt rearranges the docks in its own time
     options = Qt.FindChildOption.FindDirectChildrenOnly
     bars = [bar for bar in window.findChildren(QTabBar, options=options) if bar.isVisible()]
     shown = sorted(sorted(bar.tabText(place) for place in range(bar.count())) for bar in bars)
