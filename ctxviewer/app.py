@@ -25,6 +25,7 @@ from ctxviewer.actions.handlers import Handlers
 from ctxviewer.actions.upkeep import Upkeep
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.domain.view import TextMode
+from ctxviewer.models.status import stream_words
 from ctxviewer.models.tasks import TaskTreeModel
 from ctxviewer.services import settings as fields
 from ctxviewer.services import sources
@@ -34,13 +35,14 @@ from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.explaining import Explaining
 from ctxviewer.services.following import Following
+from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.keys import Keys
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.runner import CancelToken, Executor, Runner
 from ctxviewer.services.samples import copy_samples, has_samples
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
-from ctxviewer.services.streaming import Streaming
+from ctxviewer.services.streaming import Stream, Streaming
 from ctxviewer.services.watchbridge import MakeWatcher, WatchBridge, make_watcher
 from ctxviewer.sources.own_data import data_dir
 from ctxviewer.views import theme
@@ -153,6 +155,7 @@ class Desk(QObject):
         )
         self.settings.changed.connect(self._follow_setting)
         self.session.text_mode_changed.connect(self._keep_mode)
+        self.streaming.changed.connect(self._show_stream)
         self.session.task_changed.connect(self._thaw)
         self.session.snapshot_changed.connect(self._settle_memory)
         self.window.paths_dropped.connect(self._open_dropped)
@@ -277,7 +280,7 @@ class Desk(QObject):
             actions=self.actions,
             messages=messages,
         )
-        self.front.attach_lab(working.run, working.add_to_menu)
+        self.front.attach_lab(working.run, working.add_to_menu, KeyKeeper(self.runner, self.keys, self))
         self.upkeep.follow_lab(lab.stepping)
         self.handlers.attach(self.front)
 
@@ -325,6 +328,10 @@ class Desk(QObject):
             self.window.stage.conversation.set_compact(self.settings.get(fields.COMPACT))
         elif field is fields.WINDOWS:
             self.session.refresh_window()
+
+    def _show_stream(self, stream: Stream | None) -> None:
+        words = "" if stream is None else stream_words(stream.request, stream.reading, finished=stream.finished)
+        self.window.show_stream(words)
 
     def _keep_mode(self, mode: TextMode) -> None:
         self.settings.set(fields.TEXT_MODE, mode.value)

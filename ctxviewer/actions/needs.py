@@ -29,6 +29,10 @@ class Situation:
     undo_reason: str = ""
     """'' = there is something to undo."""
     redo_reason: str = ""
+    steps_done: int = 0
+    """Of the lab's plan."""
+    steps_ahead: bool = True
+    """True also while there is no plan: the first move makes one."""
     samples: bool = True
 
 
@@ -59,6 +63,8 @@ def reason(need: Need, now: Situation) -> str:
         Need.IDLE: "" if not now.writing else "A change is being written. Wait for it to end.",
         Need.UNDO: now.undo_reason,
         Need.REDO: now.redo_reason,
+        Need.STEP_BACK: "" if now.steps_done else "No step has been done.",
+        Need.STEP_ON: "" if now.steps_ahead else "All steps are done.",
         Need.SAMPLES: "" if now.samples else "The samples are not installed.",
     }
     return answers[need]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -15,6 +16,9 @@ from ctxviewer.services.changes import Changes
 from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session
 from ctxviewer.services.settings import COMPACT, PROPORTIONAL, THEME, Settings
+
+if TYPE_CHECKING:  # the engine loads with it
+    from ctxviewer.services.lab.stepping import Stepping
 
 _MODES = {"view.sent": TextMode.AS_SENT, "view.stored": TextMode.AS_STORED, "view.difference": TextMode.DIFFERENCE}
 _THEMES = {
@@ -42,6 +46,7 @@ class Upkeep(QObject):
         super().__init__(parent)
         self._actions, self._session, self._changes = actions, session, changes
         self._runner, self._settings, self._has_samples = runner, settings, has_samples
+        self._stepping: Stepping | None = None
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
@@ -62,10 +67,18 @@ class Upkeep(QObject):
             signal.connect(self._note)
         self.refresh()
 
+    def follow_lab(self, stepping: Stepping) -> None:
+        """Watch the lab's stepper too, from now on."""
+        self._stepping = stepping
+        stepping.changed.connect(self._note)
+        self._note()
+
     def situation(self) -> Situation:
         """What the needs look at, as it is now."""
         session, history = self._session, self._changes.history
         snapshot, timeline, plan = session.snapshot, session.timeline, session.plan
+        stepping = self._stepping
+        stepper = stepping.stepper if stepping is not None else None
         unreadable = ""
         readable = snapshot is not None and snapshot.has_messages and len(snapshot.messages) > 0
         if snapshot is not None and not readable:
@@ -89,6 +102,8 @@ class Upkeep(QObject):
             writing=self._runner.busy_changing,
             undo_reason=history.undo_reason,
             redo_reason=history.redo_reason,
+            steps_done=stepper.position if stepper is not None and stepping is not None and stepping.shown else 0,
+            steps_ahead=stepper is None or stepping is None or not stepping.shown or not stepper.at_end,
             samples=self._has_samples(),
         )
 

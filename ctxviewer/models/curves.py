@@ -28,12 +28,20 @@ class Curve:
     """By request; NaN where nothing was reported that an estimate could start from."""
     look: int
     """0 … LOOKS - 1: which colour and pattern."""
+    label: str = ""
+    """A word or two for where there is little room."""
 
     @property
     def peak(self) -> float:
         """The largest total, 0 when none is known."""
         known = self.totals[~np.isnan(self.totals)]
         return float(known.max()) if len(known) else 0.0
+
+    @property
+    def last(self) -> float | None:
+        """The newest total that is known."""
+        known = self.totals[~np.isnan(self.totals)]
+        return float(known[-1]) if len(known) else None
 
 
 def curves_of(runs: Sequence[Replay]) -> tuple[Curve, ...]:
@@ -43,6 +51,7 @@ def curves_of(runs: Sequence[Replay]) -> tuple[Curve, ...]:
             run_name(run),
             np.array([np.nan if row.total is None else row.total for row in run.rows], dtype=np.float64),
             place % LOOKS,
+            run.choice.strategy.key,
         )
         for place, run in enumerate(runs)
     )

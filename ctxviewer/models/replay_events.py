@@ -7,6 +7,7 @@ from typing import Final
 
 from ctxviewer.engine.replay import Replay
 from ctxviewer.engine.replay_check import Cause, Checked, ReplayCheck
+from ctxviewer.engine.strategies import Value
 from ctxviewer.engine.strategies.carried import Action, ActionKind
 from ctxviewer.models.listing import Listing, RowWords, joined
 from ctxviewer.models.numbers import counted, grouped
@@ -25,8 +26,14 @@ _ICONS: Final = {
 
 def run_name(run: Replay) -> str:
     """'Cline: half'."""
-    chosen = ", ".join(f"{name} {value}" for name, value in run.choice.values.items())
+    chosen = ", ".join(f"{name} {_words(value)}" for name, value in run.choice.values.items())
     return f"{run.choice.strategy.agent}: {run.choice.strategy.name}" + (f" ({chosen})" if chosen else "")
+
+
+def _words(value: Value) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return grouped(value) if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
 @dataclass(frozen=True, slots=True)

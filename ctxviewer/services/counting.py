@@ -132,11 +132,12 @@ class Counting(QObject):
             self._start()
 
     def count_plan(self, plan: Plan | None) -> None:
-        """Count the replacement texts that a plan adds, so that its sums are right."""
+        """Count the texts that a plan adds, replacements and what it makes up, so that its sums are right."""
         table = self._table
         if plan is None or table is None:
             return
-        unknown = tuple(update for update in plan.added_updates if table.update(update.text) is None)
+        made_up = tuple(Update(row.before, 0, None, row.text, 0, None, 0) for row in plan.after.inserted)
+        unknown = tuple(update for update in (*plan.added_updates, *made_up) if table.update(update.text) is None)
         if unknown:
             self._count_updates(unknown)
 

@@ -28,6 +28,7 @@ from ctxviewer.services.answers.desk import Answers
 from ctxviewer.services.changes import Changes, Preview, Refusal, what_changed
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
+from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
 from ctxviewer.views.details.reading import ReadingText
@@ -69,6 +70,7 @@ class WindowFront(QObject):
         self._consented: Callable[[], None] | None = None
         self._run_lab: Callable[[str], None] | None = None
         self._add_lab: Callable[[QMenu, int], None] | None = None
+        self._keeper: KeyKeeper | None = None
         changes.previewed.connect(self._fill_preview)
         changes.refused.connect(self._tell_refusal)
         changes.committed.connect(self._finish_preview)
@@ -301,9 +303,11 @@ class WindowFront(QObject):
             self._answers.comparing.mark(self._session.request)
             self._window.show_panel("difference")
 
-    def attach_lab(self, run: Callable[[str], None], add_to_menu: Callable[[QMenu, int], None]) -> None:
-        """Who carries out commands of the lab, and what it adds to the menu of a message."""
-        self._run_lab, self._add_lab = run, add_to_menu
+    def attach_lab(
+        self, run: Callable[[str], None], add_to_menu: Callable[[QMenu, int], None], keeper: KeyKeeper
+    ) -> None:
+        """Who carries out commands of the lab, what it adds to the menu of a message, and who keeps a model's key."""
+        self._run_lab, self._add_lab, self._keeper = run, add_to_menu, keeper
 
     def run_lab(self, command: str) -> None:
         """Carry out a command of the lab."""
@@ -350,7 +354,7 @@ class WindowFront(QObject):
 
     def show_preferences(self) -> None:
         """Open the preferences."""
-        dialog = PreferencesDialog(self._settings, self._data_folder, self._window)
+        dialog = PreferencesDialog(self._settings, self._data_folder, self._keeper, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.folder_wanted.connect(self.show_folder)
         dialog.folder_added.connect(self._add_folder)

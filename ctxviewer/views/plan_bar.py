@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
-from ctxviewer.domain.plan import Plan
+from ctxviewer.domain.plan import Plan, PlanKind
 from ctxviewer.models.numbers import grouped
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.parts import ElidedLabel
@@ -27,6 +27,8 @@ class PlanBar(QFrame):
             button.setAccessibleName(actions[name].iconText())
             button.clicked.connect(actions[name].trigger)
         self._actions = actions
+        self._plan: Plan | None = None
+        self._steps = ""
         actions["act.apply"].changed.connect(self._follow)
         self._row = QHBoxLayout(self)
         self._row.addWidget(self._icon)
@@ -46,16 +48,28 @@ class PlanBar(QFrame):
     def show_plan(self, plan: Plan | None) -> None:
         """Name the what-if, or hide."""
         self.setVisible(plan is not None)
+        self._plan = plan
+        self._say()
+
+    def show_step(self, done: int | None, count: int) -> None:
+        """Say how many steps of the what-if are shown; None = all, which need not be said."""
+        self._steps = "" if done is None else f" · step {grouped(done)} of {grouped(count)}"
+        self._say()
+
+    def _say(self) -> None:
+        plan = self._plan
         if plan is None:
             return
         if plan.refusal:
-            words = f"What-if: {plan.title} · not possible: {plan.refusal}"
+            tried = plan.kind is PlanKind.STRATEGY or "strategy" in plan.settings
+            words = plan.refusal if tried else f"not possible: {plan.refusal}"
         else:
             saved = plan.characters_before - plan.characters_after
             change = (
                 f"{grouped(abs(saved))} characters {'less' if saved >= 0 else 'more'}" if saved else "nothing saved"
             )
-            words = f"What-if: {plan.title} · {change} · nothing is written yet"
+            words = f"{change} · nothing is written yet"
+        words = f"What-if: {plan.title}{self._steps} · {words}"
         self._words.setText(words)
         self._words.setToolTip(words)
 

@@ -82,7 +82,7 @@ class RequestStepper(QWidget):
     def show_place(self, request: int | None, count: int, *, what_if: bool = False) -> None:
         """Say which request is shown; None = live. `what_if`: not what was or will be sent, but what would be."""
         if what_if:
-            text = "what-if, from now"
+            text = "what-if, from now" if request is None else f"what-if, request {grouped(request + 1)}"
         elif count == 0:
             text = "no requests"
         elif request is None:

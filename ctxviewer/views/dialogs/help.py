@@ -23,6 +23,9 @@ LEGEND = (
         "repaired: a tool result was moved, added or dropped so that calls and results pair up",
     ),
     ("Dimmed without hatch", "later: the message did not exist yet at the chosen request"),
+    ("Dashed stripe, *made up*", "rules of the lab would send this message; it is stored nowhere"),
+    ("*this step*", "what the step of the lab that is looked at has changed"),
+    ("Dashed curves of the graph", "replays: what strategies would have sent with each request, estimated"),
     ("reported", "a token number from the provider"),
     ("estimated", "a token number from our own counter; images are not counted as text"),
 )
@@ -55,7 +58,8 @@ def about_html() -> str:
     return (
         f"<h3>ctxviewer {escape(__version__)}</h3>"
         "<p>See exactly what a coding agent's model was sent, what it was not, and why.</p>"
-        "<p>Reading never writes. Every change is previewed, backed up and can be undone. No network at all.</p>"
+        "<p>Reading never writes. Every change is previewed, backed up and can be undone.</p>"
+        "<p>No network, unless you enter a model of your own for the summaries of the lab.</p>"
         "<p>MIT licence.</p>"
     )
 

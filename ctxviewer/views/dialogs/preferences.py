@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.settings import (
     EXTRA_ROOTS,
     PROPORTIONAL,
@@ -37,6 +38,7 @@ from ctxviewer.services.settings import (
 )
 from ctxviewer.sources.own_data import VARIABLE
 from ctxviewer.views import theme
+from ctxviewer.views.dialogs.model_section import ModelSection
 from ctxviewer.views.dialogs.parts import plain_label, rule
 
 THEME_NAMES = dict(zip(THEMES, ("As the system", "Light", "Dark", "High contrast"), strict=True))
@@ -49,8 +51,10 @@ class PreferencesDialog(QDialog):
     folder_removed = Signal(object)  # str
     folder_wanted = Signal(object)  # Path: to be shown in the file manager
 
-    def __init__(self, settings: Settings, data_folder: Path, parent: QWidget | None = None) -> None:
-        """`data_folder`: where backups go in this run."""
+    def __init__(
+        self, settings: Settings, data_folder: Path, keeper: KeyKeeper | None = None, parent: QWidget | None = None
+    ) -> None:
+        """`data_folder`: where backups go in this run. `keeper`: of the key of a model; None = no model can be set."""
         super().__init__(parent)
         self._settings = settings
         self._data_folder = data_folder
@@ -134,6 +138,13 @@ class PreferencesDialog(QDialog):
             layout.addWidget(rule(self))
             layout.addWidget(self._name(heading, buddy, look="heading"))
             layout.addLayout(content)
+        self.model: ModelSection | None = None
+        if keeper is not None:
+            self.model = ModelSection(settings, keeper, self)
+            layout.addSpacing(look.px(4))
+            layout.addWidget(rule(self))
+            layout.addWidget(self._name("Summaries by a &model, for the lab", self.model.address, look="heading"))
+            layout.addWidget(self.model)
         layout.addSpacing(look.px(8))
         layout.addWidget(box)
         settings.changed.connect(self._show)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPalette
+from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -27,11 +27,12 @@ from ctxviewer.models.numbers import counted, grouped
 from ctxviewer.services.answers.inquiry import Answer
 from ctxviewer.views import theme
 from ctxviewer.views.answers.parts import Remark
-from ctxviewer.views.dialogs.parts import ElidedLabel
+from ctxviewer.views.dialogs.parts import ElidedLabel, plain_label
 from ctxviewer.views.empty import EmptyState
 
 Index = QModelIndex | QPersistentModelIndex
-WIDEST_NAME, WIDEST_NOTE = 240, 420
+WIDEST_NOTE = 420
+FONT = 12
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -73,17 +74,40 @@ class MatrixTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setMinimumSectionSize(16)
+        header.sortIndicatorChanged.connect(self._refit)
         self.clicked.connect(self._choose)
 
     def fit(self) -> None:
         """Columns as wide as what is in them."""
         look = theme.current()
+        font = look.ui_font(size=FONT)
+        self.setFont(font)
+        self.horizontalHeader().setFont(font)
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + look.px(7))
+        model, header = self.model(), self.horizontalHeader()
+        metrics, titles = self.fontMetrics(), header.fontMetrics()
         for place, column in enumerate(self._columns()):
-            self.resizeColumnToContents(place)
-            widest = {"strategy": WIDEST_NAME, "note": WIDEST_NOTE}.get(column)
-            if widest is not None:
-                self.setColumnWidth(place, min(self.columnWidth(place), look.px(widest)))
+            title = str(model.headerData(place, Qt.Orientation.Horizontal) or "")
+            arrow = look.px(16) if header.sortIndicatorSection() == place else 0
+            widest = titles.horizontalAdvance(title) + look.px(14) + arrow
+            for row in range(model.rowCount()):
+                words = str(model.index(row, place).data() or "")
+                widest = max(widest, metrics.horizontalAdvance(words) + look.px(18))
+            if column == "strategy":
+                widest = min(widest, max(look.px(150), self.viewport().width() * 2 // 5))
+            elif column == "note":
+                widest = min(widest, look.px(WIDEST_NOTE))
+            self.setColumnWidth(place, widest)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The first column takes a part of the width."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def _refit(self, _section: int, _order: object) -> None:
+        self.fit()
 
     def _columns(self) -> list[str]:
         proxy = self.model()
@@ -117,8 +141,7 @@ class ComparePage(QWidget):
         self.model = MatrixModel(self)
         self.proxy = MatrixProxy(self)
         self.proxy.setSourceModel(self.model)
-        self._words = ElidedLabel("", self)
-        self._words.setProperty("look", "muted")
+        self._words = plain_label("", "muted", self)
         self._different = QCheckBox("different only", self)
         self._different.setToolTip("Leave out the columns in which all strategies are the same")
         self._different.toggled.connect(self._set_different)
@@ -133,12 +156,12 @@ class ComparePage(QWidget):
         menu.triggered.connect(self._copy_as)
         self._copy.setMenu(menu)
         self._top = QHBoxLayout()
-        self._top.addWidget(self._words, 1)
         self._top.addWidget(self._different)
+        self._top.addStretch(1)
         self._top.addWidget(self._copy)
         self.table = MatrixTable(self.proxy, self)
         self.table.row_chosen.connect(self._preview)
-        self.table.selectionModel().currentRowChanged.connect(self._settle)
+        self.table.selectionModel().selectionChanged.connect(self._settle)
         self.remark = Remark(self)
         self.empty = EmptyState(parent=self)
         self._stack = QStackedWidget(self)
@@ -153,6 +176,7 @@ class ComparePage(QWidget):
         self._foot.addWidget(self._apply)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.addWidget(self._words)
         self._column.addLayout(self._top)
         self._column.addWidget(self._stack, 1)
         self._column.addWidget(self.remark)
@@ -179,7 +203,6 @@ class ComparePage(QWidget):
         self.proxy.refresh()
         if found is not None:
             self._words.setText(_measured(found))
-            self._words.setToolTip(_measured(found))
             self.table.fit()
             if chosen is not None:
                 self._choose(chosen.choice.strategy.key)
@@ -202,8 +225,8 @@ class ComparePage(QWidget):
     # -- inside
 
     def _chosen(self) -> Row | None:
-        index = self.table.currentIndex()
-        row = index.data(MatrixRole.ROW) if index.isValid() else None
+        chosen = self.table.selectionModel().selectedRows()
+        row = chosen[0].data(MatrixRole.ROW) if chosen else None
         return row if isinstance(row, Row) else None
 
     def _choose(self, key: str) -> None:

@@ -18,6 +18,7 @@ from ctxviewer.views.lab.fields import Field
 
 NARROW = 520
 """Below so many pixels, at scale 1, things stand below each other."""
+NOW = "next one (now)"
 _DIGITS = re.compile(r"\d+")
 
 
@@ -58,8 +59,8 @@ class RequestSpin(QSpinBox):
         return None if self.value() == self.maximum() else self.value() - 1
 
     def textFromValue(self, value: int) -> str:
-        """The number, or 'now'."""
-        return "now" if value == self.maximum() else f"request {grouped(value)}"
+        """The number, or that it is the next one."""
+        return NOW if value == self.maximum() else f"request {grouped(value)}"
 
     def valueFromText(self, text: str) -> int:
         """The other way round; anything without a number is *now*."""

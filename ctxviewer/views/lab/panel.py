@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ctxviewer.actions.action_set import ActionSet
@@ -38,8 +38,10 @@ class LabPanel(QWidget):
     ) -> None:
         super().__init__(parent)
         self.setProperty("look", "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Lab")
         self._session = session
+        self._seen = False
         self.head = LabHead(session, choosing, self)
         self.steps = StepsPage(stepping, choosing, summaries, actions, self)
         self.compare = ComparePage(self)
@@ -65,6 +67,8 @@ class LabPanel(QWidget):
             signal.connect(self._settle)
         theme.current().changed.connect(self._restyle)
         self._restyle()
+        self.head.set_narrow(True)
+        self.steps.set_narrow(True)
         self._settle()
 
     @property
@@ -110,22 +114,31 @@ class LabPanel(QWidget):
         self._stack.setCurrentWidget(self.empty)
         self._tell()
 
+    def set_seen(self, seen: bool) -> None:
+        """Somebody looks at the panel now, or nobody any more: it is hidden, or another one stands before it."""
+        if seen != self._seen:
+            self._seen = seen
+            self._tell()
+
     def _tell(self) -> None:
-        self.looked_at.emit(self.page if self.isVisible() and self.shows_pages else None)
+        self.looked_at.emit(self.page if self._seen and self.shows_pages else None)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
-        super().showEvent(event)
-        self._tell()
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as it can be with one thing below the other, however wide it is now."""
+        look = theme.current()
+        return QSize(look.px(300), look.px(180))
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks any more."""
-        super().hideEvent(event)
-        self._tell()
+    def sizeHint(self) -> QSize:
+        """Like its neighbours."""
+        look = theme.current()
+        return QSize(look.px(390), look.px(420))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Side by side where there is room."""
         super().resizeEvent(event)
+        self._settle_width()
+
+    def _settle_width(self) -> None:
         narrow = self.width() < theme.current().px(NARROW)
         self.head.set_narrow(narrow)
         self.steps.set_narrow(narrow)

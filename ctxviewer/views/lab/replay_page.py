@@ -22,7 +22,7 @@ from ctxviewer.engine.replay import Replay
 from ctxviewer.engine.strategies import STRATEGIES
 from ctxviewer.models.curves import LOOKS
 from ctxviewer.models.listing import plain_tip
-from ctxviewer.models.numbers import grouped
+from ctxviewer.models.numbers import counted, grouped
 from ctxviewer.models.replay_events import CheckModel, ReplayEvents, run_sentence
 from ctxviewer.services.lab.replaying import Replayed
 from ctxviewer.views import theme
@@ -99,6 +99,7 @@ class ReplayPage(QWidget):
         self._make_top()
         self._runs = QVBoxLayout()
         self._verdict = plain_label("", "", self)
+        self._limits = plain_label("", "muted", self)
         self.remark = Remark(self)
         self.lists = Segments(_LISTS, self)
         self.lists.chosen.connect(self._show_list)
@@ -114,10 +115,11 @@ class ReplayPage(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.addLayout(self._top)
-        self._column.addLayout(self._runs)
-        self._column.addWidget(self._verdict)
+        self._column.addWidget(self._limits)
         self._column.addWidget(self.remark)
         self._column.addWidget(self.lists)
+        self._column.addLayout(self._runs)
+        self._column.addWidget(self._verdict)
         self._column.addWidget(self._stack, 1)
         theme.current().changed.connect(self._restyle)
         self._restyle()
@@ -209,10 +211,11 @@ class ReplayPage(QWidget):
         self._share.setText(f"{state.share:.0%}")
         self._settle_run()
         self._show_runs(state.runs)
+        self._limits.setText(_limits(state))
+        self._limits.setVisible(bool(state.runs))
         self.events.set_runs(state.runs)
         self.check.set_check(state.check)
         self._verdict.setText(drawable(f"Replay check: {state.check.verdict}") if state.check is not None else "")
-        self._verdict.setVisible(state.check is not None)
         if state.error is not None:
             self.remark.say_error(state.error)
         else:
@@ -221,7 +224,8 @@ class ReplayPage(QWidget):
                 "The task has grown since: run again to include the newest requests." if old else "", "later"
             )
         self.lists.set_words(Listed.EVENTS, f"Events {grouped(self.events.rowCount())}")
-        self.lists.set_words(Listed.CHECK, f"Check {grouped(self.check.rowCount())}")
+        odd = sum(not step.agrees for step in self.check.items)
+        self.lists.set_words(Listed.CHECK, f"Replay check · {grouped(odd)} of {grouped(self.check.rowCount())} differ")
         self.lists.setVisible(bool(state.runs))
         self._show_list(self.lists.current)
 
@@ -237,6 +241,10 @@ class ReplayPage(QWidget):
             self._runs.addWidget(line)
 
     def _show_list(self, which: object) -> None:
+        checking = which == Listed.CHECK and self.lists.isVisibleTo(self)
+        self._verdict.setVisible(checking and bool(self._verdict.text()))
+        for line in self._lines:
+            line.setVisible(not checking)
         if not self.lists.isVisibleTo(self):
             words = (
                 "Choose strategies and run them over the whole task, from its first request: each keeps its own state. "
@@ -246,7 +254,7 @@ class ReplayPage(QWidget):
             )
             self.empty.set_words(words, "", "replay")
             self._stack.setCurrentWidget(self.empty)
-        elif which is Listed.EVENTS:
+        elif not checking:
             self._list_or(self.event_list, self.events.rowCount(), "The strategies had nothing to do at this window.")
         else:
             self._list_or(
@@ -295,3 +303,11 @@ class ReplayPage(QWidget):
         self._bar.setFixedSize(look.px(140), look.px(6))
         for line in self._lines:
             line.restyle()
+
+
+def _limits(state: Replayed) -> str:
+    """Over what was run, and by which numbers."""
+    if not state.runs:
+        return ""
+    window, count = state.runs[0].window, max(len(run.rows) for run in state.runs)
+    return f"{counted(count, 'request')}, window {grouped(window.window)}, limit {grouped(window.limit)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QToolButton, QVBoxLayout, QWidget
 
 from ctxviewer.engine.strategies import Strategy
@@ -16,6 +16,9 @@ from ctxviewer.views.lab.fields import Field
 
 class SettingsForm(QWidget):
     """Follows what is chosen; fields are made anew for another strategy."""
+
+    refused = Signal(object)
+    """Field whose value cannot be."""
 
     def __init__(self, choosing: Choosing, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +77,7 @@ class SettingsForm(QWidget):
                 partial(self._choosing.set_value, setting),
                 self._form,
             )
-            field.changed.connect(self._settle)
+            field.changed.connect(self._note)
             label = field.label()
             if label is None:
                 form.addRow(field)
@@ -87,6 +90,12 @@ class SettingsForm(QWidget):
         self._form.setVisible(bool(strategy.settings))
         self._none.setVisible(not strategy.settings)
         self._restyle()
+
+    def _note(self) -> None:
+        self._settle()
+        field = self.sender()
+        if isinstance(field, Field) and field.problem:
+            self.refused.emit(field)
 
     def _settle(self) -> None:
         changed = self._choosing.is_changed or any(field.problem for field in self._fields)

@@ -28,7 +28,7 @@ class StepDelegate(QStyledItemDelegate):
         state = index.data(StepRole.STATE)
         painter.save()
         painter.setClipRect(rect)
-        if state is StepState.CURRENT:
+        if state == StepState.CURRENT:
             painter.fillRect(rect, look.color("accent_ground"))
             painter.fillRect(QRect(rect.left(), rect.top(), look.px(3), rect.height()), look.color("accent"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
@@ -40,9 +40,9 @@ class StepDelegate(QStyledItemDelegate):
         stop = index.data(StepRole.STOP)
         if stop:
             look.icon("break", "event").paint(painter, sign)
-        elif state is StepState.CURRENT:
+        elif state == StepState.CURRENT:
             look.icon("step", "accent").paint(painter, sign)
-        elif state is StepState.DONE:
+        elif state == StepState.DONE:
             look.icon("apply", "muted").paint(painter, sign)
         digits = metrics.horizontalAdvance("0" * len(str(index.model().rowCount())))
         painter.setFont(look.ui_font(size=12))
@@ -52,7 +52,7 @@ class StepDelegate(QStyledItemDelegate):
             number, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(index.data(StepRole.NUMBER))
         )
         left = number.right() + look.px(9)
-        ahead = state is StepState.AHEAD
+        ahead = state == StepState.AHEAD
         painter.setPen(look.color("muted" if ahead else "text"))
         self._sentence(painter, str(index.data()), QRect(left, top, rect.right() - left - look.px(6), rect.height()))
         if option.state & QStyle.StateFlag.State_HasFocus:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,11 +31,15 @@ from ctxviewer.services.lab.summaries import Summaries
 from ctxviewer.views import theme
 from ctxviewer.views.answers.parts import Remark
 from ctxviewer.views.dialogs.parts import drawable, plain_label
+from ctxviewer.views.lab.fields import Field
 from ctxviewer.views.lab.settings_form import SettingsForm
 from ctxviewer.views.lab.step_list import StepList
 from ctxviewer.views.toolbar import BarButton
 
 MOVES = ("lab.reset", "lab.back", "lab.step", "lab.play", "lab.run")
+MOST_BUTTONS = 3
+"""Breakpoints with a button of their own; the menu has all."""
+_TAKE_AWAY = "\0"
 MOST_FILES = 40
 """Files that the menu of breakpoints offers."""
 
@@ -58,6 +63,11 @@ class StepsPage(QWidget):
         self.model = StepsModel(self)
         self._make_rules()
         self._make_steps()
+        self._narrow = False
+        self._field: Field | None = None
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self._scroll_to_field)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.addWidget(self._rules, 2)
         self._row.addWidget(self._walk, 3)
@@ -88,6 +98,11 @@ class StepsPage(QWidget):
         self._meaning = plain_label("", "", self)
         self._source = plain_label("", "muted", self)
         self.form = SettingsForm(self._choosing, self)
+        self.form.refused.connect(self._show_field)
+        self._fold = QToolButton(self)
+        self._fold.setCheckable(True)
+        self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._fold.toggled.connect(self._settle_form)
         self._model_switch = QCheckBox("Let a model write the summaries", self)
         self._model_switch.toggled.connect(self._summaries.set_wanted)
         self._enter_model = QToolButton(self)
@@ -96,18 +111,26 @@ class StepsPage(QWidget):
         self._enter_model.setToolTip("Open the preferences: without an address, no model is asked and no network used")
         self._enter_model.clicked.connect(self.preferences_wanted)
         inner = QWidget(self)
+        inner.setProperty("look", "pane")
         self._column = QVBoxLayout(inner)
-        self._column.addWidget(self.strategy)
-        self._column.addWidget(self._meaning)
-        self._column.addWidget(self._source)
         self._column.addWidget(self.form)
-        self._column.addWidget(self._model_switch)
-        self._column.addWidget(self._enter_model, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column.addWidget(self._source)
         self._column.addStretch(1)
-        self._rules = QScrollArea(self)
-        self._rules.setWidgetResizable(True)
-        self._rules.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._rules.setWidget(inner)
+        self._scroll = QScrollArea(self)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(inner)
+        self._choice = QHBoxLayout()
+        self._choice.addWidget(self.strategy, 1)
+        self._choice.addWidget(self._fold)
+        self._rules = QWidget(self)
+        self._rules_column = QVBoxLayout(self._rules)
+        self._rules_column.setContentsMargins(0, 0, 0, 0)
+        self._rules_column.addLayout(self._choice)
+        self._rules_column.addWidget(self._meaning)
+        self._rules_column.addWidget(self._scroll, 1)
+        self._rules_column.addWidget(self._model_switch)
+        self._rules_column.addWidget(self._enter_model, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _make_steps(self) -> None:
         self._walk = QWidget(self)
@@ -180,9 +203,38 @@ class StepsPage(QWidget):
 
     def set_narrow(self, narrow: bool) -> None:
         """One below the other instead of side by side."""
-        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._row.direction() is not way:
-            self._row.setDirection(way)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+            self._settle_form()
+
+    def _show_field(self, field: Field) -> None:
+        """Bring a field whose value cannot be, and its sentence, into view."""
+        self._fold.setChecked(True)
+        self._field = field
+        self._soon.start(0)
+
+    def _scroll_to_field(self) -> None:
+        if self._field is not None:
+            self._scroll.ensureWidgetVisible(self._field)
+            self._field = None
+
+    def _settle_form(self, _open: bool = False) -> None:
+        """Where there is little room, the settings are shown when they are asked for."""
+        settings = len(self._choosing.strategy.settings)
+        shown = not self._narrow or self._fold.isChecked()
+        changed = len(self._choosing.given())
+        self._fold.setVisible(self._narrow)
+        self._fold.setEnabled(settings > 0)
+        self._fold.setText(f"{changed} changed" if changed else "Settings")
+        self._fold.setToolTip(
+            ("Hide the settings" if self._fold.isChecked() else "Show the settings of these rules")
+            if settings
+            else "These rules have no settings."
+        )
+        self._scroll.setVisible(shown and not (self._narrow and not settings))
+        self._row.setStretch(0, 2 if shown and not self._narrow else 3 if shown and settings else 0)
+        self._row.setStretch(1, 3)
 
     def set_message(self, message: int | None) -> None:
         """The chosen message, which the menu of breakpoints offers."""
@@ -236,7 +288,9 @@ class StepsPage(QWidget):
         strategy = self._choosing.strategy
         self.strategy.setCurrentIndex(self.strategy.findData(strategy.key))
         self._meaning.setText(strategy.meaning)
+        self._meaning.setToolTip(plain_tip(f"Source: {strategy.source}"))
         self._source.setText(f"Rules: {strategy.source}.")
+        self._settle_form()
         self._show_summaries()
 
     def _show_summaries(self) -> None:
@@ -251,7 +305,9 @@ class StepsPage(QWidget):
         self._enter_model.setVisible(summarises and not available)
 
     def _show_stops(self, points: tuple[Breakpoint, ...]) -> None:
-        titles = tuple(one_line(point.title, 40) for point in points)
+        titles = tuple(_short(point) for point in points[:MOST_BUTTONS])
+        more = len(points) - len(titles)
+        self._add_stop.setText("+ message or file ▾" if not points else f"+{grouped(more)} ▾" if more else "+ ▾")
         if titles == self.stop_titles:
             return
         for button in self._stop_buttons:
@@ -259,13 +315,14 @@ class StepsPage(QWidget):
             button.hide()
             button.deleteLater()
         self._stop_buttons = []
-        for place, (point, title) in enumerate(zip(points, titles, strict=True)):
+        for place, (point, title) in enumerate(zip(points, titles, strict=False)):
             button = QToolButton(self._walk)
+            button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             button.setText(title)
             button.setIcon(theme.current().icon("close"))
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setToolTip(plain_tip(f"{point.title}\nA click takes the breakpoint away."))
-            button.setAccessibleName(f"Breakpoint {title}: take it away")
+            button.setAccessibleName(f"Breakpoint {one_line(point.title, 80)}: take it away")
             button.setProperty("place", place)
             button.clicked.connect(self._remove_stop)
             self._stops.insertWidget(1 + place, button)
@@ -279,6 +336,12 @@ class StepsPage(QWidget):
     def _fill_stops(self) -> None:
         menu = self._stop_menu
         menu.clear()
+        for place, point in enumerate(self._stepping.breakpoints):
+            action = menu.addAction(f"{one_line(point.title, 80)}: take it away".replace("&", "&&"))
+            action.setIcon(theme.current().icon("close"))
+            action.setData(f"{_TAKE_AWAY}{place}")
+        if self._stepping.breakpoints:
+            menu.addSeparator()
         if self._message is not None:
             action = menu.addAction(f"message {self._message}, the chosen one")
             action.setData(self._message)
@@ -303,7 +366,9 @@ class StepsPage(QWidget):
 
     def _choose_stop(self, action: object) -> None:
         data = action.data()  # type: ignore[attr-defined]
-        if isinstance(data, int):
+        if isinstance(data, str) and data.startswith(_TAKE_AWAY):
+            self._stepping.remove(self._stepping.breakpoints[int(data.removeprefix(_TAKE_AWAY))])
+        elif isinstance(data, int):
             self._stepping.toggle_message(data)
         elif isinstance(data, str):
             self._stepping.add_file(data)
@@ -318,8 +383,10 @@ class StepsPage(QWidget):
         look = theme.current()
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(look.px(12))
+        self._fold.setIcon(look.icon("settings"))
         self._column.setContentsMargins(look.px(2), look.px(2), look.px(6), look.px(2))
         self._column.setSpacing(look.px(6))
+        self._rules_column.setSpacing(look.px(5))
         self._moves.setSpacing(look.px(2))
         self._stops.setSpacing(look.px(4))
         self._steps_column.setSpacing(look.px(5))
@@ -327,3 +394,8 @@ class StepsPage(QWidget):
             button.setIconSize(QSize(look.px(16), look.px(16)))
         for stop in self._stop_buttons:
             stop.setIcon(look.icon("close"))
+
+
+def _short(point: Breakpoint) -> str:
+    """'message 14', and for a file its name without the folders."""
+    return point.title if point.message is not None else one_line(point.path.replace("\\", "/").rsplit("/", 1)[-1], 24)

@@ -55,6 +55,7 @@ class LabWiring(QObject):
 
     def _connect_panel(self) -> None:
         panel, lab, session = self._panel, self._lab, self._session
+        self._window.panels_settled.connect(self._note_panels)
         panel.looked_at.connect(self._look)
         panel.open_wanted.connect(self._actions["task.open"].trigger)
         panel.steps.preferences_wanted.connect(self._actions["app.preferences"].trigger)
@@ -103,8 +104,9 @@ class LabWiring(QObject):
             move()
 
     def _show(self, page: Page) -> None:
-        if not self._panel.isVisible():
+        if not self._window.is_seen("lab"):
             self._window.show_panel("lab")
+            self._note_panels()
         if self._panel.page is not page:
             self._panel.show_page(page)
 
@@ -136,6 +138,9 @@ class LabWiring(QObject):
             self._lab.stepping.add_file(path)
 
     # -- the panel speaks
+
+    def _note_panels(self) -> None:
+        self._panel.set_seen(self._window.is_seen("lab"))
 
     def _look(self, page: Page | None) -> None:
         """Only what is looked at is worked on."""

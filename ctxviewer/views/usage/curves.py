@@ -46,7 +46,7 @@ class CurvesLayer(Layer):
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         halo = QColor(theme.current().color("surface"))
-        halo.setAlphaF(0.8)
+        halo.setAlphaF(0.55)
         local = QRectF(0, 0, rect.width(), rect.height())
         for curve in self.picture.curves:
             pen = curve_pen(curve.look)
@@ -58,7 +58,7 @@ class CurvesLayer(Layer):
                 if len(points) == 1:
                     points = [points[0] - QPointF(4, 0), points[0] + QPointF(4, 0)]
                 line = QPolygonF(points)
-                for each in (QPen(halo, pen.widthF() + 3), pen):
+                for each in (QPen(halo, pen.widthF() + 2), pen):
                     painter.setPen(each)
                     painter.drawPolyline(line)
         painter.end()

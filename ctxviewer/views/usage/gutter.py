@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from ctxviewer.engine.words import short
 from ctxviewer.models.numbers import grouped
 from ctxviewer.views import theme
+from ctxviewer.views.usage.dashes import curve_pen
 from ctxviewer.views.usage.items import level_pens
 from ctxviewer.views.usage.scale import spread
 from ctxviewer.views.usage.state import Picture
@@ -30,7 +31,9 @@ class Gutter(QWidget):
         """Take the width that the longest label needs."""
         look = theme.current()
         metrics = QFontMetrics(look.ui_font(size=11))
-        self.setFixedWidth(metrics.horizontalAdvance("what-if 168k est.") + look.px(LEADER + 6))
+        curves = [f"{curve.label} 168k est." for curve in self._picture.curves]
+        widest = max(metrics.horizontalAdvance(words) for words in ("what-if 168k est.", *curves))
+        self.setFixedWidth(widest + look.px(LEADER + 6))
 
     def set_box(self, top: float, bottom: float) -> None:
         """Upper and lower edge of the bars in pixels of this widget."""
@@ -45,6 +48,11 @@ class Gutter(QWidget):
         if what_if is not None and what_if.tokens is not None:
             pen = QPen(theme.current().color("accent"), 2, Qt.PenStyle.DashLine)
             found.append((what_if.tokens, f"what-if {short(what_if.tokens)} est.", pen))
+        found += [
+            (curve.last, f"{curve.label} {short(curve.last)} est.", curve_pen(curve.look))
+            for curve in self._picture.curves
+            if curve.last is not None
+        ]
         found = [(t, f"▲ {words}" if t > self._picture.top else words, pen) for t, words, pen in found]
         return sorted(found, key=lambda label: -label[0])
 
@@ -54,7 +62,13 @@ class Gutter(QWidget):
         what_if = self._picture.what_if
         if what_if is not None and what_if.tokens is not None:
             lines.append(f"what-if “{what_if.title}”: {grouped(what_if.tokens)} tokens estimated for the next request")
+        lines += [
+            f"replay of {curve.name}: {grouped(curve.last)} tokens estimated for the newest request"
+            for curve in self._picture.curves
+            if curve.last is not None
+        ]
         self.setToolTip("\n".join(lines))
+        self.restyle()
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

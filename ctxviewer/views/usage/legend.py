@@ -138,11 +138,12 @@ class Legend(QWidget):
         full, series = self.entries(marks=True), self.entries(marks=False)
         lead = metrics.horizontalAdvance(LEAD) + look.px(8)
         curves = [entry for entry in series if entry.look is not None]
+        parts = [entry for entry in series if entry.look is None]  # curves are named at their ends too
         choices: tuple[tuple[list[Entry | str], float], ...] = (
             ([LEAD, *full], lead + width(full)),
             ([*full], width(full)),
             ([*series], width(series)),
-            *((([*curves], width(curves)),) if curves else ()),
+            *((([*parts], width(parts)),) if curves else ()),
         )
         return next((entries for entries, needed in choices if needed <= room), None)
 

@@ -23,6 +23,7 @@ FULL = Situation(
     request=4,
     event_requests=(2, 6),
     message=3,
+    steps_done=1,
     checkpoints=2,
     has_plan=True,
     plan_writes=True,
