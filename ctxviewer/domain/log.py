@@ -25,6 +25,10 @@ class JsonLog(Sequence[Json]):
     def byte_size(self, index: int) -> int:
         """Length of `raw(index)`, without making the bytes."""
 
+    def begins(self, index: int, prefix: bytes) -> bool:
+        """True when the bytes of item `index` begin with these."""
+        return self.raw(index).startswith(prefix)
+
     def shared_with(self, _earlier: JsonLog) -> int:
         """How many leading items are known to equal those of another log without looking at them; 0 if not known."""
         return 0

@@ -67,6 +67,16 @@ class Bounds(NamedTuple):
         return min(self.resume, self.until) > self.first_pair
 
 
+def _pairs_before(snapshot: Snapshot, earlier: Timeline | None) -> tuple[_Pairs, int]:
+    """Repairs that an earlier timeline found between messages that are the same now, and where to look on from."""
+    if earlier is None or earlier._pairs is None:  # noqa: SLF001 - another one of our own
+        return _Pairs((), ()), 0
+    pairs = earlier._pairs  # noqa: SLF001 - another one of our own
+    start = max(0, snapshot.messages.shared_with(earlier.snapshot.messages) - 1)
+    count = bisect_left(pairs.numbers, start + 1)
+    return _Pairs(pairs.numbers[:count], pairs.repairs[:count]), start
+
+
 def bounds_of(deleted: Range | None, until: int) -> Bounds:
     """What a deleted range leaves of the first `until` messages, by the reference's slicing."""
     first_pair = 1 if deleted is not None and deleted.start == OLD_RANGE_START else 2
@@ -79,15 +89,26 @@ def bounds_of(deleted: Range | None, until: int) -> Bounds:
 class Timeline:
     """The past of one snapshot. Immutable but for the repairs, which `find_repairs` adds once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    history: ContextHistory
+    """The stored updates as the rules take them."""
+    updates: tuple[Update, ...]
+    """All stored updates that make sense, in stored order."""
+    _by_time: UpdatesByTime
+
+    def __init__(self, snapshot: Snapshot, earlier: Timeline | None = None) -> None:
+        """`earlier` may be the timeline of the reading before: what has not changed is taken over from it."""
         self.snapshot = snapshot
-        self.history = ContextHistory.parse(snapshot.updates_text)
-        self.updates: tuple[Update, ...] = tuple(self.history.updates())
-        """All stored updates that make sense, in stored order."""
-        self._by_time = UpdatesByTime(self.updates)
+        if earlier is not None and earlier.snapshot.updates_text == snapshot.updates_text:
+            self.history, self.updates = earlier.history, earlier.updates
+            self._by_time = earlier._by_time  # noqa: SLF001 - another one of our own
+        else:
+            self.history = ContextHistory.parse(snapshot.updates_text)
+            self.updates = tuple(self.history.updates())
+            self._by_time = UpdatesByTime(self.updates)
         self.moments: tuple[Moment, ...] = find_moments(snapshot)
         self._pairs: _Pairs | None = None
-        if len(snapshot.messages) <= SMALL:
+        self._known_pairs, self._pairs_from = _pairs_before(snapshot, earlier)
+        if len(snapshot.messages) - self._pairs_from <= SMALL:
             self.find_repairs()
 
     @property
@@ -184,8 +205,9 @@ class Timeline:
         May run on another thread; projections made before simply do not have them.
         """
         if self._pairs is None:
-            found = pairs_of.find_pair_repairs(self.snapshot.messages, check)
-            self._pairs = _Pairs(tuple(found), tuple(found.values()))
+            found = pairs_of.find_pair_repairs(self.snapshot.messages, check, self._pairs_from)
+            known = self._known_pairs
+            self._pairs = _Pairs((*known.numbers, *found), (*known.repairs, *found.values()))
 
     def _repairs(self, projection: Projection) -> tuple[Repair, ...]:
         pairs = self._pairs

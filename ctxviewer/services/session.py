@@ -357,7 +357,7 @@ class Session(QObject):
             token.check()
             if snapshot is previous and previous_timeline is not None:
                 return Reading(snapshot, previous_timeline, grown=True)
-            timeline = Timeline(snapshot)
+            timeline = Timeline(snapshot, previous_timeline)
             grown = previous is not None and is_grown(previous.messages, snapshot.messages)
             return Reading(snapshot, timeline, grown)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 
 from hypothesis import given, settings
@@ -129,3 +130,17 @@ def test_a_range_below_one_sends_messages_twice(messages, end):
         drawn = [n for n in range(len(messages)) if projection.standing(n) is Standing.SENT]
         assert sorted([*drawn, *projection.repeated]) == sorted(sent.stored)
         assert projection.exact is not bool(projection.repeated)
+
+
+@settings(max_examples=150, deadline=None)
+@given(conversations(), conversations(), histories(), ranges)
+def test_a_timeline_that_takes_over_from_the_one_before_is_the_same_as_a_fresh_one(first, more, history, deleted):
+    class Shared(PlainLog):
+        def shared_with(self, earlier):
+            return min(len(first), len(earlier))
+
+    before = Timeline(snapshot_of(first, history, deleted))
+    grown = replace(snapshot_of([*first, *more], history, deleted), messages=Shared([*first, *more]))
+    taken, fresh = Timeline(grown, before), Timeline(grown)
+    assert taken.projection(None) == fresh.projection(None)
+    assert taken.updates == fresh.updates

@@ -51,10 +51,9 @@ def role_of(snapshot: Snapshot, message: int) -> str:
     """Role of a stored message; looks at the first bytes before it decodes. '' when there is no such message."""
     if not 0 <= message < len(snapshot.messages):
         return ""
-    head = snapshot.messages.raw(message)[:24]
-    if head.startswith(b'{"role":"user"'):
+    if snapshot.messages.begins(message, b'{"role":"user"'):
         return "user"
-    if head.startswith(b'{"role":"assistant"'):
+    if snapshot.messages.begins(message, b'{"role":"assistant"'):
         return "assistant"
     value = snapshot.messages[message]
     return as_text(value.get("role")) if is_object(value) else ""

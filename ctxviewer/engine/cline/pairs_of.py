@@ -14,13 +14,15 @@ from ctxviewer.engine.cline.tool_pairs import Change, call_ids, id_text, paired,
 _MARK = b'"tool_use"'
 
 
-def find_pair_repairs(messages: JsonLog, check: Callable[[], None]) -> dict[int, tuple[Repair, ...]]:
+def find_pair_repairs(messages: JsonLog, check: Callable[[], None], start: int = 0) -> dict[int, tuple[Repair, ...]]:
     """Repairs by message number, ascending, if every stored message were sent. Decodes only what can matter.
+
+    Looks at calls from message `start` on, so at messages from `start` + 1 on.
 
     `check` is called every 64 messages and may raise to cancel. Damaged messages are passed over.
     """
     found: dict[int, tuple[Repair, ...]] = {}
-    for index in range(len(messages) - 1):
+    for index in range(start, len(messages) - 1):
         if index % 64 == 0:
             check()
         if _MARK not in messages.raw(index):
