@@ -34,6 +34,7 @@ from ctxviewer.services.changes import Changes
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.explaining import Explaining
+from ctxviewer.services.exporting import Exporting
 from ctxviewer.services.following import Following
 from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.keys import Keys
@@ -125,6 +126,7 @@ class Desk(QObject):
         self.counting = Counting(self.runner, data / "counts", patience_ms=patience, parent=self)
         self.explaining = Explaining(self.runner, self.session, self)
         self.answers = Answers(self.runner, self.session, self.counting, self.settings, self)
+        self.exporting = Exporting(self.runner, self.session, self.answers.knowledge, self.counting, self)
         self.keys = Keys()
         self.lab: Lab | None = None
         """The strategy lab; None until the window has been filled."""
@@ -246,6 +248,7 @@ class Desk(QObject):
             settings=self.settings,
             handlers=self.handlers,
             answers=self.answers,
+            exporting=self.exporting,
             data_folder=self._start.data_folder,
         )
         self.wiring = Wiring(
@@ -357,6 +360,7 @@ class Desk(QObject):
         self.bridge.close()
         self.explaining.close()
         self.answers.close()
+        self.exporting.cancel()
         self.streaming.close()
         if self.lab is not None:
             self.lab.close()

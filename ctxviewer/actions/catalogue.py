@@ -14,6 +14,7 @@ CATALOGUE: tuple[ActionSpec, ...] = (
     ActionSpec("task.open", "&Open folder…", Menu.TASK, "Open a task, or a folder that holds tasks.", ("Ctrl+O",), icon="open"),
     ActionSpec("task.samples", "Open the &samples", Menu.TASK, "Open the small invented tasks that come with ctxviewer.", needs=(Need.SAMPLES,), icon="app"),
     ActionSpec("task.reload", "&Read again", Menu.TASK, "Read the files of the task again and look for new tasks.", ("F5",), icon="reload"),
+    ActionSpec("task.export", "E&xport…", Menu.TASK, "Write the task, a request as sent, its usage, a picture or a bug report to a file; secrets are masked.", ("Ctrl+Shift+S",), needs=(Need.TASK,), icon="export"),
     ActionSpec("task.folder", "Show in &file manager", Menu.TASK, "Open the task's folder in the file manager.", needs=(Need.TASK,), icon="root", separator=True),
     ActionSpec("task.copy-path", "Copy &path", Menu.TASK, "Copy the path of the task's folder.", needs=(Need.TASK,), icon="copy"),
     ActionSpec("task.window", "Model &window…", Menu.TASK, "Set the size of the model's context window for this task.", needs=(Need.TASK,), icon="window"),

@@ -24,6 +24,10 @@ class Front(Protocol):
         """Let the user type the number of a request."""
         ...
 
+    def show_export(self) -> None:
+        """Let the user choose what to export, in which form and where to."""
+        ...
+
     def ask_checkpoint(self) -> None:
         """Let the user choose a point to roll back to; it ends in `Handlers.rollback`."""
         ...

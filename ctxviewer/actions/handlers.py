@@ -116,6 +116,7 @@ class Handlers(QObject):
         self._fronted = MappingProxyType(
             {
                 "task.window": front.ask_window,
+                "task.export": front.show_export,
                 "app.preferences": front.show_preferences,
                 "app.quit": front.quit,
                 "edit.copy": front.copy_selection,

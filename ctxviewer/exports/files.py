@@ -21,13 +21,20 @@ def write_export(path: Path, parts: Iterable[str], *, outside: PurePath, replace
     `outside` is the folder of the task. RefusedError when the path lies in it, exists already (without `replace`), or
     cannot be written.
     """
+    return write_bytes(
+        path, (part.encode("utf-8", "backslashreplace") for part in parts), outside=outside, replace=replace
+    )
+
+
+def write_bytes(path: Path, parts: Iterable[bytes], *, outside: PurePath, replace: bool = False) -> int:
+    """Write bytes; returns how many. All of them, or nothing. RefusedError as `write_export`."""
     _check(path, outside, replace=replace)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as stream:
-                size = sum(stream.write(part.encode("utf-8", "backslashreplace")) for part in parts)
+                size = sum(stream.write(part) for part in parts)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

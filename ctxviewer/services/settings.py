@@ -88,6 +88,8 @@ WINDOWS: Field[Mapping[str, int]] = Field("tasks/windows", {}, _windows)
 
 PRICES: Field[str] = Field("costs/price-table", "", _text)
 """Path of the user's own price table, '' = only the built-in one."""
+EXPORT_FOLDER: Field[str] = Field("export/folder", "", _text)
+"""Where the last export went, '' = the home folder."""
 LAB_STRATEGY: Field[str] = Field("lab/strategy", "decide", _text)
 """Key of the strategy that was looked at last."""
 LAB_VALUES: Field[Mapping[str, Mapping[str, Plain]]] = Field("lab/settings", {}, _values)
@@ -98,7 +100,7 @@ MODEL_NAME: Field[str] = Field("model/name", "", _text)
 
 FIELDS: tuple[Field[Any], ...] = (
     THEME, SCALE, PROPORTIONAL, COMPACT, TEXT_MODE, EXTRA_ROOTS, RECENT, LAST_TASK, REOPEN, WINDOWS,
-    PRICES, LAB_STRATEGY, LAB_VALUES, MODEL_URL, MODEL_NAME,
+    PRICES, EXPORT_FOLDER, LAB_STRATEGY, LAB_VALUES, MODEL_URL, MODEL_NAME,
 )  # fmt: skip
 
 _GEOMETRY, _LAYOUT, _LAYOUT_VERSION = "window/geometry", "window/layout", 4

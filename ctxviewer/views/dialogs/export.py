@@ -88,9 +88,9 @@ class ExportDialog(QDialog):
             self.event_box.addItem(drawable(event_words(event)))
         here = [place for place, event in enumerate(events) if request is not None and event.request == request]
         self.event_box.setCurrentIndex(here[-1] if here else len(events) - 1)
-        self.mask = QCheckBox("Mask what looks like a secret", self)
-        self.mask.setChecked(True)
-        self.mask.setToolTip("Keys, tokens and passwords are replaced by marks; equal ones get the same mark")
+        self.mask_secrets = QCheckBox("Mask what looks like a secret", self)
+        self.mask_secrets.setChecked(True)
+        self.mask_secrets.setToolTip("Keys, tokens and passwords are replaced by marks; equal ones get the same mark")
         self.path = QLineEdit(self)
         self.path.setAccessibleName("File to write")
         self._browse = QPushButton("Browse…", self)
@@ -121,7 +121,7 @@ class ExportDialog(QDialog):
                 (self._scope_label, self.whole),
                 (QLabel("", self), self.one),
                 (self._event_label, self.event_box),
-                (QLabel("", self), self.mask),
+                (QLabel("", self), self.mask_secrets),
             )
         ):
             label.setProperty("look", "muted")
@@ -155,7 +155,7 @@ class ExportDialog(QDialog):
         layout.addWidget(rule(self))
         layout.addLayout(buttons)
         self.resize(look.px(580), look.px(360))
-        self.format.currentIndexChanged.connect(self._settle)
+        self.format.currentIndexChanged.connect(self._change_format)
         self._scope.buttonToggled.connect(self._settle)
         self.event_box.currentIndexChanged.connect(self._settle)
         self.path.textEdited.connect(self._note_typed)
@@ -202,7 +202,7 @@ class ExportDialog(QDialog):
             target,
             request,
             event,
-            mask=self.mask.isChecked(),
+            mask=self.mask_secrets.isChecked(),
             replace=self._agreed is not None and self._agreed == target,
         )
         self._working, self._outcome = True, None
@@ -213,8 +213,9 @@ class ExportDialog(QDialog):
 
     # -- what the owner tells
 
-    def show_progress(self, done: int, total: int) -> None:
-        """How far it is; total 0 = nobody knows."""
+    def show_step(self, step: tuple[int, int]) -> None:
+        """How far it is: done, total; total 0 = nobody knows."""
+        done, total = step
         self._bar.setRange(0, total)
         self._bar.setValue(done)
 
@@ -264,7 +265,7 @@ class ExportDialog(QDialog):
             widget.setVisible(words.of_a_request)
         for part in (self._event_label, self.event_box):
             part.setVisible(words.key == "bundle")
-        self.mask.setVisible(words.has_texts)
+        self.mask_secrets.setVisible(words.has_texts)
         if not self._typed:
             request = self._request if self.one.isChecked() else None
             name = file_name(self._task_id, words, request, self.event_box.currentIndex())
@@ -284,9 +285,18 @@ class ExportDialog(QDialog):
         self._bar.setVisible(self._working)
         self._close.setText("Cancel" if self._working else "Close")
         self._show_folder.setVisible(self._outcome is not None)
-        for control in (self.format, self.whole, self.event_box, self.mask, self.path, self._browse):
+        for control in (self.format, self.whole, self.event_box, self.mask_secrets, self.path, self._browse):
             control.setEnabled(not self._working)
         self.one.setEnabled(not self._working and self._request is not None)
+
+    def _change_format(self, _place: int) -> None:
+        """A name of the user's own gets the ending of the format."""
+        if self._typed and self.target.suffix in {words.suffix for words in FORMATS}:
+            self.path.setText(drawable(str(self.target.with_suffix(self.words.suffix))))
+        if not self._working:
+            self._outcome = None
+            self._say(None)
+        self._settle()
 
     def _note_typed(self, _text: str) -> None:
         self._typed = True
