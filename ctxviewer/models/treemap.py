@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
+SMALLEST = 1e-9
+"""Shares below this have no area."""
+
+
 class Box(NamedTuple):
     """A rectangle in pixels."""
 
@@ -36,7 +40,7 @@ class Box(NamedTuple):
 def squarified(weights: Sequence[float], box: Box) -> list[Box]:
     """One rectangle a weight, in the order given; together they fill the box. Largest first looks best.
 
-    Weights of nothing, or below it, get a rectangle without area. The time grows with the number of weights.
+    Weights of (nearly) nothing, or below it, get a rectangle without area. The time grows with the number of weights.
     """
     total = sum(weight for weight in weights if weight > 0)
     if total <= 0 or box.area <= 0:
@@ -47,7 +51,7 @@ def squarified(weights: Sequence[float], box: Box) -> list[Box]:
     best = _Row()
     left = box
     for weight in weights:
-        area = max(0.0, weight) * scale
+        area = weight * scale if weight > SMALLEST * total else 0.0
         side = min(left.width, left.height)
         longer = best.with_(area)
         if row and longer.worst(side) > best.worst(side):

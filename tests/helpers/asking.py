@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ctxviewer.domain.snapshot import FileRole, FileStamp
+from ctxviewer.engine.cline.updates import EMPTY
 from ctxviewer.services.answers.comparing import Comparing, ComparingSums, ComparingTexts
 from ctxviewer.services.answers.costing import Costing
 from ctxviewer.services.answers.diagnosing import Diagnosing
@@ -13,7 +18,26 @@ from ctxviewer.services.counting import Counting
 from ctxviewer.services.notices import Notices
 from ctxviewer.services.runner import InlineExecutor, Runner
 from ctxviewer.services.session import Session
+from helpers.past_tasks import Step, past, update
 from helpers.snapshots import FakeDisk, HeldExecutor
+
+READ = "[read_file for 'src/a.py'] Result:\n"
+
+
+def story(rounds=8, cut_at=5, *, more=0):
+    """Rounds of user and assistant; one file is read in round 1; from request `cut_at` on messages 2–5 are not sent."""
+    talk = ["u <task>\nbuild the thing\n</task>", "a I will use port 8080."]
+    talk += [f"u {READ}def a(): return {'x ' * 60}", "a read it"]
+    for number in range(2, rounds + more):
+        talk += [f"u step {number}", f"a done {number}"]
+    steps = [
+        Step(2 * number + 1, (2, 5) if number >= cut_at else None, 1_000 * (number + 1))
+        for number in range(rounds + more)
+    ]
+    history = update(EMPTY, 1, 0, "a notice", cut_at, kind=0)
+    made = past(talk, steps, history=history, model="claude-sonnet-4-5").snapshot
+    stamp = FileStamp(FileRole.MESSAGES, PurePosixPath("/task/messages"), exists=True, size=len(talk))
+    return replace(made, files=(stamp,))
 
 
 class WordCounter:

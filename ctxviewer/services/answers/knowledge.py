@@ -12,7 +12,6 @@ from ctxviewer.services.session import Session, SnapshotChange
 
 if TYPE_CHECKING:  # numpy loads with these; at run time jobs load them, off the GUI thread
     from ctxviewer.domain.projection import Projection
-    from ctxviewer.engine.anatomy import Anatomy
     from ctxviewer.engine.composition import Composition, Scale
     from ctxviewer.engine.past import Past
     from ctxviewer.engine.timeline import Timeline
@@ -31,7 +30,6 @@ class Insight:
         self.anatomy_lock = threading.Lock()
         """An anatomy serves one thread at a time: whoever weighs what is sent holds this."""
         self._past: Past | None = None
-        self._anatomy: Anatomy | None = None
         self._calibration: tuple[TokenTable, Calibration] | None = None
 
     def past(self) -> Past:
@@ -63,13 +61,10 @@ class Insight:
         self, projection: Projection, table: TokenTable, scale: Scale, check: Callable[[], None]
     ) -> Composition:
         """What a projection is made of. The first call decodes the whole history."""
-        from ctxviewer.engine.anatomy import Anatomy  # noqa: PLC0415 - as above
-        from ctxviewer.engine.composition import compose  # noqa: PLC0415
+        from ctxviewer.engine.composition import compose  # noqa: PLC0415 - as above
 
         with self.anatomy_lock:
-            if self._anatomy is None:
-                self._anatomy = Anatomy(self.timeline, check)
-            return compose(self._anatomy, projection, table, scale=scale, check=check)
+            return compose(self.past().anatomy(check), projection, table, scale=scale, check=check)
 
 
 class Knowledge(QObject):

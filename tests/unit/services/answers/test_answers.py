@@ -1,44 +1,22 @@
 """What the inquiries ask of the engine: the right request, the right reference, and only when it makes sense."""
 
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 import pytest
 
 from ctxviewer.domain.errors import CtxError
-from ctxviewer.domain.snapshot import FileRole, FileStamp
-from ctxviewer.engine.cline.updates import EMPTY
 from ctxviewer.engine.difference import RowKind
 from ctxviewer.engine.facts import FileQuestion, MessageQuestion, TextQuestion
 from ctxviewer.engine.plans import plan_truncate
 from ctxviewer.services.answers.comparing import Against, Reference
 from ctxviewer.services.answers.tracking import MOST
-from helpers.asking import Bench, WordCounter
-from helpers.past_tasks import Step, past, update
+from helpers.asking import Bench, WordCounter, story
 from helpers.snapshots import Heard
-
-READ = "[read_file for 'src/a.py'] Result:\n"
 
 
 @pytest.fixture(autouse=True)
 def words_are_tokens(monkeypatch):
     monkeypatch.setattr("ctxviewer.tokens.load_counter", lambda _encoding: WordCounter())
-
-
-def story(rounds=8, cut_at=5, *, more=0):
-    """Rounds of user and assistant; one file is read in round 1; from request `cut_at` on messages 2–5 are not sent."""
-    talk = ["u <task>\nbuild the thing\n</task>", "a I will use port 8080."]
-    talk += [f"u {READ}def a(): return {'x ' * 60}", "a read it"]
-    for number in range(2, rounds + more):
-        talk += [f"u step {number}", f"a done {number}"]
-    steps = [
-        Step(2 * number + 1, (2, 5) if number >= cut_at else None, 1_000 * (number + 1))
-        for number in range(rounds + more)
-    ]
-    history = update(EMPTY, 1, 0, "a notice", cut_at, kind=0)
-    made = past(talk, steps, history=history, model="claude-sonnet-4-5").snapshot
-    stamp = FileStamp(FileRole.MESSAGES, PurePosixPath("/task/messages"), exists=True, size=len(talk))
-    return replace(made, files=(stamp,))
 
 
 @pytest.fixture
@@ -113,7 +91,9 @@ def test_rows_sums_and_texts_of_the_request_that_cut(bench):
     assert left[1] == 0
     assert sums.files.left == ("src/a.py",)
     bench.texts.show(1)
-    assert [(text.before, text.after) for text, _ in bench.texts.answer.value] == [("I will use port 8080.", "a notice")]
+    assert [(text.before, text.after) for text, _ in bench.texts.answer.value] == [
+        ("I will use port 8080.", "a notice")
+    ]
 
 
 # -- losses, findings, tokens
