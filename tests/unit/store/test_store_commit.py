@@ -6,8 +6,8 @@ import dataclasses
 import json
 import os
 import shutil
-import tempfile
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
