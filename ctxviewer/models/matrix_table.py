@@ -40,7 +40,7 @@ SHORT_TITLES: Final = {
     "note": "note",
 }
 _MEANINGS: Final = {
-    "strategy": "The rules, with the settings that you have changed",
+    "strategy": "The rules: Cline's, where no other agent is named; * marks those whose settings you have changed",
     "kept": "Estimated tokens of the messages that would be sent",
     "saved": "Estimated tokens less than without it; below 0 it sends more",
     "messages": "Stored messages that would be sent no more",
@@ -150,7 +150,9 @@ class MatrixModel(QAbstractTableModel):
 def cell_text(row: Row, column: Column) -> str:
     """A cell in as few characters as it can be said; 0 losses are a dot, so that losses stand out."""
     value = column.value(row)
-    if row.problem and column.key not in {"strategy", "note"}:
+    if column.key == "strategy":
+        return short_name(row)
+    if row.problem and column.key != "note":
         return "–"
     if column.key in _TOKENS and isinstance(value, (int, float)):
         sign = "−" if value < 0 else ""
@@ -160,6 +162,13 @@ def cell_text(row: Row, column: Column) -> str:
     if isinstance(value, bool):
         return "yes" if value else "NO"
     return one_line(column.text(row), 300)
+
+
+def short_name(row: Row) -> str:
+    """'Truncate: half', 'Prune (Sage) *': the agent where it is another one, a star where settings were changed."""
+    strategy = row.choice.strategy
+    other = "" if strategy.agent == "Cline" else f" ({strategy.agent})"
+    return f"{strategy.name}{other}{' *' if row.choice.values else ''}"
 
 
 def cell_tip(row: Row, column: Column) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from ctxviewer.services.key_keeper import KeyKeeper
@@ -21,6 +21,9 @@ _ANY_MODEL = "m"
 
 class ModelSection(QWidget):
     """Address, name, key. What cannot be used is told below the fields and is not kept."""
+
+    grew = Signal()
+    """It says more or less than before."""
 
     def __init__(self, settings: Settings, keeper: KeyKeeper, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,6 +98,7 @@ class ModelSection(QWidget):
             self.remark.say(problem_of(url, name), "info")
         elif not self.address.isModified():
             self.remark.say("")
+        self.grew.emit()
         self._keep.setEnabled(bool(url and self.key.text()))
         self._forget.setEnabled(bool(url))
 
@@ -103,6 +107,7 @@ class ModelSection(QWidget):
         problem = problem_of(url, _ANY_MODEL) if url else ""
         if problem:
             self.remark.say(f"{problem} It is not kept.", "warning", "warning")
+            self.grew.emit()
             return
         self.address.setModified(False)
         changed = url != self._settings.get(MODEL_URL)
@@ -133,3 +138,4 @@ class ModelSection(QWidget):
 
     def _tell_key(self, sentence: str) -> None:
         self._kept.setText(sentence)
+        self.grew.emit()

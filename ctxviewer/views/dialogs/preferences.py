@@ -145,10 +145,21 @@ class PreferencesDialog(QDialog):
             layout.addWidget(rule(self))
             layout.addWidget(self._name("Summaries by a &model, for the lab", self.model.address, look="heading"))
             layout.addWidget(self.model)
+            self.model.grew.connect(self._fit)
         layout.addSpacing(look.px(8))
         layout.addWidget(box)
         settings.changed.connect(self._show)
         self._show()
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its sentences need at its width."""
+        width = max(self.width(), self.minimumWidth())
+        layout = self.layout()
+        tall = layout is not None and layout.hasHeightForWidth()
+        needed = layout.heightForWidth(width) if layout is not None and tall else self.sizeHint().height()
+        self.setMinimumHeight(needed)
+        self.resize(width, needed)
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from ctxviewer.models.numbers import counted, grouped
 from ctxviewer.services.answers.inquiry import Answer
 from ctxviewer.views import theme
 from ctxviewer.views.answers.parts import Remark
-from ctxviewer.views.dialogs.parts import ElidedLabel, plain_label
+from ctxviewer.views.dialogs.parts import plain_label
 from ctxviewer.views.empty import EmptyState
 
 Index = QModelIndex | QPersistentModelIndex
@@ -169,8 +169,7 @@ class ComparePage(QWidget):
         self._stack.addWidget(self.table)
         self._apply = QPushButton("Apply…", self)
         self._apply.clicked.connect(self._apply_row)
-        self._hint = ElidedLabel("", self)
-        self._hint.setProperty("look", "muted")
+        self._hint = plain_label("", "muted", self)
         self._foot = QHBoxLayout()
         self._foot.addWidget(self._hint, 1)
         self._foot.addWidget(self._apply)
@@ -263,7 +262,6 @@ class ComparePage(QWidget):
         self._apply.setEnabled(not why)
         self._apply.setToolTip(why or "Show what would be written, and apply it from there")
         self._hint.setText("A click or Enter previews a strategy in the conversation." if row is None else _loss(row))
-        self._hint.setToolTip(self._hint.text())
 
     def _restyle(self) -> None:
         look = theme.current()

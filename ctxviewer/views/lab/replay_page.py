@@ -225,7 +225,7 @@ class ReplayPage(QWidget):
             )
         self.lists.set_words(Listed.EVENTS, f"Events {grouped(self.events.rowCount())}")
         odd = sum(not step.agrees for step in self.check.items)
-        self.lists.set_words(Listed.CHECK, f"Replay check · {grouped(odd)} of {grouped(self.check.rowCount())} differ")
+        self.lists.set_words(Listed.CHECK, f"Check · {grouped(odd)} differ" if odd else "Check · all agree")
         self.lists.setVisible(bool(state.runs))
         self._show_list(self.lists.current)
 
