@@ -60,11 +60,7 @@ class Strip:
         """What the strip says of one column."""
         how = "sent" if covers(self.spans, column) else "partly sent" if covers(self.partly, column) else "not sent"
         where = f"in request {column + 1:,}" if column < self.requests else "now"
-        return (
-            f"{letter(self.place)} {self.title}: {how} in {where}"
-            if column < self.requests
-            else (f"{letter(self.place)} {self.title}: {how} {where}")
-        )
+        return f"{letter(self.place)} {self.title}: {how} {where}"
 
 
 def letter(place: int) -> str:

@@ -21,6 +21,9 @@ from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.views.front import WindowFront
 from ctxviewer.views.main_window import MainWindow
 
+WRITES = "act.truncate-half"
+"""An action that can be carried out when anything can be written to the task."""
+
 
 class Asking(QObject):
     """All connections of the questions, as methods with names. Its parent is the window."""
@@ -50,11 +53,12 @@ class Asking(QObject):
         counting.counts_changed.connect(self._follow_counts)
         window.panels_settled.connect(self._follow_panels)
         actions["ask.mark"].changed.connect(self._follow_mark)
-        actions["edit.undo"].changed.connect(self._follow_writing)
+        actions[WRITES].changed.connect(self._follow_writing)
         answers.diagnosing.watch(True)
         answers.costing.watch(True)
         self._follow_panels()
         self._follow_mark()
+        self._follow_writing()
 
     def _connect_answers(self) -> None:
         answers, panels = self._answers, self._panels
@@ -136,7 +140,7 @@ class Asking(QObject):
         self._panels.difference.set_mark_tip(action.toolTip(), possible=action.isEnabled())
 
     def _follow_writing(self) -> None:
-        action = self._actions["act.truncate-half"]
+        action = self._actions[WRITES]
         self._panels.findings.set_refusal("" if action.isEnabled() else action.statusTip())
 
     # -- the answers --------------------------------------------------------------------------------------------
