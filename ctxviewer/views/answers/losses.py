@@ -69,17 +69,14 @@ class LossesPanel(AnswerPanel):
         self._track = QPushButton("Track", self)
         self._track.setAccessibleName("Track it through all requests")
         self._track.clicked.connect(self._track_current)
-        self._buttons = QHBoxLayout()
-        self._buttons.addStretch(1)
-        self._buttons.addWidget(self._when)
-        self._buttons.addWidget(self._track)
-        self._head = QHBoxLayout()
-        self._head.addWidget(self._title, 1)
-        self._head.addWidget(self.kinds)
-        self.head.addLayout(self._head)
+        self._row = QHBoxLayout()
+        self._row.addWidget(self.kinds, 1)
+        self._row.addWidget(self._when)
+        self._row.addWidget(self._track)
+        self.head.addWidget(self._title)
+        self.head.addLayout(self._row)
         self.column.addWidget(self.list, 1)
         self.column.addWidget(self._nothing, 1)
-        self.column.addLayout(self._buttons)
         self._made = True
         self.restyle()
         self.set_open(False)
@@ -88,10 +85,7 @@ class LossesPanel(AnswerPanel):
         """Take lengths from the theme."""
         super().restyle()
         if self._made:
-            look = theme.current()
-            self._head.setSpacing(look.px(6))
-            self._buttons.setContentsMargins(look.px(8), look.px(6), look.px(8), look.px(8))
-            self._buttons.setSpacing(look.px(6))
+            self._row.setSpacing(theme.current().px(6))
 
     # -- inputs
 

@@ -86,6 +86,7 @@ class Remark(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tone, self._name = "muted", ""
+        self._said = ("", "", "muted")
         self._icon = QLabel(self)
         self._label = plain_label("", "muted", self)
         self._row = QHBoxLayout(self)
@@ -106,6 +107,10 @@ class Remark(QWidget):
 
     def say(self, words: str, icon: str = "", tone: str = "muted") -> None:
         """Say a sentence; '' hides it."""
+        said = (words, icon, tone)
+        if said == self._said:
+            return
+        self._said = said
         self._label.setText(drawable(words))
         self._name, self._tone = icon, tone
         self._restyle()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -190,8 +191,9 @@ class Treemap(QWidget):
             words = metrics.elidedText(f"{back}{name} · {amount}", Qt.TextElideMode.ElideRight, room)
             painter.drawText(QPoint(rect.left() + look.px(4), rect.top() + look.px(2) + metrics.ascent()), words)
             return
-        mode = Qt.TextElideMode.ElideLeft if tile.slice.path else Qt.TextElideMode.ElideRight
-        lines = [metrics.elidedText(name, mode, room)]
+        if tile.slice.path and metrics.horizontalAdvance(name) > room:
+            name = PurePosixPath(name.replace("\\", "/")).name or name
+        lines = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)]
         if rect.height() >= 2 * metrics.lineSpacing() + look.px(4):
             lines.append(amount)
         for place, line in enumerate(lines):
