@@ -22,7 +22,7 @@ else
 endif
 
 test: setup  ## run all tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: setup  ## format check, ruff, mypy and the layer contracts
 	$(BIN)/ruff format --check .

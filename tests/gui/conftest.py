@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 
 import pytest
@@ -10,6 +11,7 @@ from ctxviewer import app
 from ctxviewer.services import sources
 from ctxviewer.services.runner import InlineExecutor
 from ctxviewer.services.watchbridge import make_watcher
+from ctxviewer.tokens import counter
 from helpers.aging import age
 from helpers.desks import NoWatcher
 from helpers.working_agent import WorkingAgent
@@ -24,6 +26,15 @@ def agent(tmp_path):
     made.write()
     age(made)
     return made
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_vocabulary():
+    """A vocabulary takes a second to load; the windows of these tests share one, as the windows of a program do."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(counter, "load_encoding", functools.cache(counter.load_encoding))
+    yield
+    patch.undo()
 
 
 @pytest.fixture
