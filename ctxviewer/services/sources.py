@@ -61,7 +61,18 @@ def load_all() -> None:
     """Load what the window needs soon; for a job that runs while the window is painted for the first time."""
     import numpy as np  # noqa: PLC0415, F401 - see above
 
-    from ctxviewer.engine import composition, difference, explain, facts, losses, plans, timeline  # noqa: PLC0415, F401
+    from ctxviewer.engine import (  # noqa: PLC0415 - see above
+        composition,  # noqa: F401
+        difference,  # noqa: F401
+        explain,  # noqa: F401
+        facts,  # noqa: F401
+        losses,  # noqa: F401
+        matrix,  # noqa: F401
+        plans,  # noqa: F401
+        replay_check,  # noqa: F401
+        stepper,  # noqa: F401
+        timeline,  # noqa: F401
+    )
     from ctxviewer.sources import discover, registry, store  # noqa: PLC0415, F401 - see above
     from ctxviewer.tokens import calibration  # noqa: PLC0415, F401 - see above
 

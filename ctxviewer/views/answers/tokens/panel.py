@@ -80,6 +80,7 @@ class TokensPanel(AnswerPanel):
         self._has_task = False
         self._weighed: Weighed | None = None
         self._share = 1.0
+        self._stale: set[Page] = set()
         self._title = wrapped("", "title", self)
         self._fit = wrapped("", "muted", self)
         self._pages = Segments(
@@ -284,10 +285,19 @@ class TokensPanel(AnswerPanel):
                 self.table.scrollTo(self.checked.index(row, 0))
 
     def _cut(self, *_news: object) -> None:
-        if self._weighed is None:
+        self._stale = {Page.MAP, Page.TABLE}
+        self._fill()
+
+    def _fill(self) -> None:
+        """Bring what is seen up to date; the other one waits until it is turned to."""
+        page = self._pages.current
+        if self._weighed is None or page not in self._stale:
             return
+        self._stale.discard(Page(page.value))
         made = slices(self._weighed.composition, By(str(self._by.currentData())))
-        self.map.set_slices(made)
+        if page == Page.MAP:
+            self.map.set_slices(made)
+            return
         opened = {one.name for one in self._opened()}
         self.parts.show(made)
         for row, one in enumerate(made):
@@ -301,6 +311,7 @@ class TokensPanel(AnswerPanel):
         return [one for one in found if one is not None]
 
     def _turn(self, page: object) -> None:
+        self._fill()
         self._inner.setCurrentWidget(self._widgets[Page(str(page))])
         self._by.setVisible(page in {Page.MAP, Page.TABLE})
 
