@@ -63,7 +63,7 @@ def _characters(optimization):
     return repr((found.total, found.saved, dict(found.blocks)))  # NaN equals NaN
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=133, deadline=None)
 @given(damaged(), steps)
 def test_a_carried_decision_is_the_decision(messages, steps):
     memory = ClineMemory(Facts(lab_task(messages)))
@@ -90,7 +90,7 @@ def test_a_carried_decision_is_the_decision(messages, steps):
         _same_tokens(memory, messages, until)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(damaged(), st.lists(st.tuples(st.integers(0, 5), st.sampled_from([*Keep, "optimise", "decide"])), max_size=12))
 def test_any_mix_of_rules_keeps_the_sums_right(messages, steps):
     memory = ClineMemory(Facts(lab_task(messages)))
@@ -120,7 +120,7 @@ def _same_tokens(memory, messages, until):
         assert memory._characters == fresh._characters
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=133, deadline=None)
 @given(damaged(), steps)
 def test_a_carried_compaction_is_the_compaction(messages, steps):
     conversation = Conversation(Facts(lab_task(messages)))

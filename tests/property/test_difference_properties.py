@@ -34,7 +34,7 @@ def expected_kind(timeline, before, after, message):
     return {RowKind.LEFT} if old else {RowKind.NEITHER}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts(), st.data())
 def test_rows_are_those_of_a_comparison_message_by_message(timeline, data):
     if data.draw(st.booleans()):
@@ -51,7 +51,7 @@ def test_rows_are_those_of_a_comparison_message_by_message(timeline, data):
     assert bool(summary(found)) == bool(found.changes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(pasts())
 def test_a_request_does_not_differ_from_itself(timeline):
     for number in columns(timeline):
@@ -61,7 +61,7 @@ def test_a_request_does_not_differ_from_itself(timeline):
         assert summary(found) == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(pasts(), st.data())
 def test_texts_of_both_sides_are_what_was_sent(timeline, data):
     numbers = st.sampled_from(columns(timeline))
@@ -84,7 +84,7 @@ def counts_of(timeline):
     return table.with_updates(count_updates(counter, timeline.updates))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(pasts(), st.data())
 def test_tokens_of_a_difference_are_those_of_both_requests(timeline, data):
     past, counts = Past(timeline), counts_of(timeline)
@@ -106,7 +106,7 @@ def test_tokens_of_a_difference_are_those_of_both_requests(timeline, data):
             assert new == 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(pasts(), st.data())
 def test_files_that_left_and_entered(timeline, data):
     past = Past(timeline)

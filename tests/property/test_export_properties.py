@@ -77,7 +77,7 @@ class _Texts(HTMLParser):
             self.texts[-1] += data
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(nasty)
 def test_html_gives_back_every_text(text):
     parser = _Texts()
@@ -87,7 +87,7 @@ def test_html_gives_back_every_text(text):
     escaped(text).encode("utf-8")
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.lists(nasty.filter(bool), min_size=1, max_size=3))
 def test_a_page_and_a_markdown_file_hold_every_text(texts):
     task = small_task([user(*texts)])
@@ -108,7 +108,7 @@ def test_a_page_and_a_markdown_file_hold_every_text(texts):
 contexts = st.text(st.sampled_from("abc XYZ019\n\t.,:;-_/()[]{}<>'\"=+*&%$#@!é中"), max_size=30)
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(st.sampled_from(sorted(SHAPES)), st.integers(0, 10_000), contexts, contexts)
 def test_a_planted_secret_never_gets_out(kind, seed, before, after):
     text, secret = SHAPES[kind](random.Random(seed))
@@ -128,7 +128,7 @@ def test_a_planted_secret_never_gets_out(kind, seed, before, after):
     assert [export for export in everything if shown in export] == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(nasty, min_size=1, max_size=4))
 def test_disguised_texts_keep_lengths_lines_and_identity(texts):
     disguise = Disguise(b"key")
@@ -161,7 +161,7 @@ blocks = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.one_of(json_values, st.fixed_dictionaries({"role": st.just("user"), "content": st.lists(blocks, max_size=3)})),
     st.booleans(),

@@ -57,7 +57,7 @@ def texts_of_sent(timeline, number):
             yield from block_texts(block)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=133, deadline=None)
 @given(pasts(), questions)
 def test_the_strip_is_a_search_of_every_request(timeline, question):
     fact = track(Past(timeline), question)
@@ -76,7 +76,7 @@ def test_the_strip_is_a_search_of_every_request(timeline, question):
         assert any(matcher.find(text) for text in sent) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(pasts(), questions)
 def test_first_last_turns_and_carriers_belong_to_the_strip(timeline, question):
     fact = track(Past(timeline), question)
@@ -96,7 +96,7 @@ def test_first_last_turns_and_carriers_belong_to_the_strip(timeline, question):
     assert carried == {column for column, state in enumerate(states) if state is Sending.WHOLE}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(pasts())
 def test_files_and_messages_are_sent_when_their_blocks_are(timeline):
     past = Past(timeline)
@@ -129,7 +129,7 @@ def test_files_and_messages_are_sent_when_their_blocks_are(timeline):
                 assert fact.sending(number) is not Sending.WHOLE
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(pasts(), st.integers(0, 12))
 def test_contents_of_a_grown_history_are_those_of_a_new_reading(timeline, kept):
     messages = timeline.snapshot.messages
@@ -153,7 +153,7 @@ some_blocks = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(some_blocks, st.data(), st.booleans(), st.sampled_from([None, 1]), st.booleans())
 def test_no_message_that_holds_the_words_is_passed_over(block, data, ascii_only, indent, folded):
     texts = [text for text in block_texts(parse_block(0, block)) if text.strip()]
@@ -224,7 +224,7 @@ PATTERNS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=133, deadline=None)
 @given(st.sampled_from(PATTERNS), st.data(), st.booleans())
 def test_a_hit_of_a_pattern_holds_what_is_required(pattern, data, ignore_case):
     text = data.draw(st.from_regex(re.compile(pattern, re.MULTILINE | (re.IGNORECASE if ignore_case else 0))))

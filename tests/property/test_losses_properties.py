@@ -26,7 +26,7 @@ def holds_any(timeline, number, places):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts(), st.data())
 def test_lost_files_are_those_that_were_sent_before_and_are_not_now(timeline, data):
     past = Past(timeline)
@@ -48,7 +48,7 @@ def test_lost_files_are_those_that_were_sent_before_and_are_not_now(timeline, da
     assert [loss.score for loss in report.losses] == sorted((loss.score for loss in report.losses), reverse=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts(), st.data())
 def test_lost_words_and_results_are_not_in_what_is_sent(timeline, data):
     past = Past(timeline)

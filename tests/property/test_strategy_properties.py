@@ -74,7 +74,7 @@ def _always(row):
     return {"always": True} if any(setting.name == "always" for setting in row.settings) else {}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(moments(), st.sampled_from(STRATEGIES), st.booleans(), st.sampled_from([None, 1, 50, 10_000]))
 def test_a_plan_is_whole_or_a_sentence(state, row, forced, window):
     plan = _outcome(lambda: row.plan(state, _always(row) if forced else {}, window=window))
@@ -94,7 +94,7 @@ def test_a_plan_is_whole_or_a_sentence(state, row, forced, window):
         assert hidden == sum(shown.standing(number) is Standing.NOT_SENT for number in range(state.until))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(moments())
 def test_cline_rows_are_the_plans_of_the_actions(state):
     facts, timeline, number = Facts(state.timeline), state.timeline, state.request
@@ -114,7 +114,7 @@ def _same(one, other):
     assert (one.characters_before, one.characters_after) == (other.characters_before, other.characters_after)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(moments(healthy=True))
 def test_the_matrix_counts_what_is_sent(state):
     timeline, facts = state.timeline, Facts(state.timeline)
@@ -143,7 +143,7 @@ def _sent(projection):
     return {number for number in range(projection.until) if projection.standing(number) is Standing.SENT}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(tasks())
 def test_replaying_the_decision_is_deciding_request_by_request(timeline):
     facts = Facts(timeline)
@@ -169,7 +169,7 @@ def test_replaying_the_decision_is_deciding_request_by_request(timeline):
         assert stopped.sentence in found.failure
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(tasks())
 def test_a_replay_ends_and_can_be_drawn(timeline):
     found = replay(timeline, all_choices())
@@ -185,7 +185,7 @@ def test_a_replay_ends_and_can_be_drawn(timeline):
             assert row.tokens >= 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(tasks(), st.sampled_from([None, 5_000, 20_000]))
 def test_a_check_names_a_cause_or_says_that_it_knows_none(timeline, window):
     found = replay_check(timeline, window)
@@ -197,7 +197,7 @@ def test_a_check_names_a_cause_or_says_that_it_knows_none(timeline, window):
     assert len(found.range_steps) == len(changes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(moments(), st.sampled_from(STRATEGIES), st.integers(0, 16))
 def test_a_stepper_stops_right_before_the_loss(state, row, message):
     facts = Facts(state.timeline)
