@@ -40,6 +40,7 @@ from ctxviewer.sources.own_data import VARIABLE
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.model_section import ModelSection
 from ctxviewer.views.dialogs.parts import plain_label, rule
+from ctxviewer.views.dialogs.price_section import PriceSection
 
 THEME_NAMES = dict(zip(THEMES, ("As the system", "Light", "Dark", "High contrast"), strict=True))
 
@@ -138,6 +139,11 @@ class PreferencesDialog(QDialog):
             layout.addWidget(rule(self))
             layout.addWidget(self._name(heading, buddy, look="heading"))
             layout.addLayout(content)
+        self.prices = PriceSection(settings, self)
+        layout.addSpacing(look.px(4))
+        layout.addWidget(rule(self))
+        layout.addWidget(self._name("Pr&ices of models", self.prices.path, look="heading"))
+        layout.addWidget(self.prices)
         self.model: ModelSection | None = None
         if keeper is not None:
             self.model = ModelSection(settings, keeper, self)
