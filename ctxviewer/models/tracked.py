@@ -146,6 +146,11 @@ class FactNews:
         return self.value if isinstance(self.value, int) else self.value.message
 
     @property
+    def block(self) -> int | None:
+        """Where in the message; None = the whole of it, or nowhere in particular."""
+        return None if isinstance(self.value, int) else self.value.block
+
+    @property
     def is_turn(self) -> bool:
         """True for a change, which belongs to a request."""
         return isinstance(self.value, Turn)

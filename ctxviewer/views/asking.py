@@ -11,7 +11,6 @@ from ctxviewer.engine.facts import FileQuestion, Question
 from ctxviewer.models.conversation import ConversationModel
 from ctxviewer.models.tracked import FactRow, tracked_rows
 from ctxviewer.services.answers.comparing import Reference
-from ctxviewer.services.answers.costing import Cost
 from ctxviewer.services.answers.desk import Answers
 from ctxviewer.services.answers.diagnosing import Diagnosed
 from ctxviewer.services.answers.inquiry import Answer
@@ -48,7 +47,7 @@ class Asking(QObject):
         self._connect_panels()
         session.task_changed.connect(self._follow_task)
         session.snapshot_changed.connect(self._follow_snapshot)
-        session.request_changed.connect(self._follow_request)
+        session.request_changed.connect(self._show_cost)
         session.projection_changed.connect(self._mark_facts)
         counting.counts_changed.connect(self._follow_counts)
         window.panels_settled.connect(self._follow_panels)
@@ -87,14 +86,15 @@ class Asking(QObject):
         panels.facts.selection_wanted.connect(self._actions["ask.track"].trigger)
         panels.facts.remove_wanted.connect(answers.tracking.remove)
         panels.facts.clear_wanted.connect(answers.tracking.clear)
-        panels.facts.message_wanted.connect(session.select_message)
+        panels.facts.place_wanted.connect(self._go_to)
         panels.facts.request_wanted.connect(session.select_request)
         panels.facts.line.paths_wanted.connect(answers.tracking.find_paths)
-        panels.losses.message_wanted.connect(session.select_message)
+        panels.losses.place_wanted.connect(self._go_to)
         panels.losses.request_wanted.connect(session.select_request)
         panels.losses.track_wanted.connect(self._track)
         panels.losses.copy_wanted.connect(self._front.copy_text)
         panels.tokens.message_wanted.connect(session.select_message)
+        panels.tokens.place_wanted.connect(self._go_to)
         panels.tokens.request_wanted.connect(session.select_request)
         panels.findings.message_wanted.connect(session.select_message)
         panels.findings.request_wanted.connect(session.select_request)
@@ -120,9 +120,6 @@ class Asking(QObject):
         panels = self._panels
         for panel in (panels.difference, panels.facts, panels.losses, panels.tokens):
             panel.set_open(readable)
-
-    def _follow_request(self, _number: object) -> None:
-        self._panels.details.request.set_cost("")
 
     def _follow_counts(self, _table: object) -> None:
         self._panels.tokens.set_counted(self._answers.weighing.counted_share)
@@ -150,16 +147,17 @@ class Asking(QObject):
             self._panels.findings.set_findings(answer.value.findings, open_task=True)
             self._window.show_findings(answer.value.findings)
 
-    def _show_cost(self, answer: Answer[Cost]) -> None:
+    def _show_cost(self, _news: object = None) -> None:
+        """The cost of the shown change; that of another request is not shown."""
+        answer = self._answers.costing.answer
         found, error = answer.value, answer.error
-        if answer.working:
-            return
         words = found.cost.sentence if found is not None and found.cost is not None else ""
         if error is not None:
             words = " ".join(part for part in (error.sentence, error.hint, error.place) if part)
         plan = found.plan if found is not None else None
         self._front.show_cost(plan, words)
-        self._panels.details.request.set_cost(words if plan is None else "")
+        shown = error is not None or (found is not None and plan is None and found.request == self._session.request)
+        self._panels.details.request.set_cost(words if shown else "")
 
     def _show_facts(self, facts: tuple[Tracked, ...]) -> None:
         self._panels.facts.set_facts(facts)
@@ -182,6 +180,13 @@ class Asking(QObject):
 
     def _choose_reference(self, reference: Reference) -> None:
         self._answers.comparing.set_reference(reference)
+
+    def _go_to(self, place: tuple[int, int | None]) -> None:
+        """Choose a message, and bring one of its blocks into view."""
+        message, block = place
+        self._session.select_message(message)
+        if block is not None and block >= 0 and self._session.message == message:
+            self._window.stage.conversation.reveal(message, block)
 
     def _track(self, question: Question) -> None:
         self._window.show_panel("facts")

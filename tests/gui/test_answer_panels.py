@@ -195,13 +195,13 @@ def losses(make, past):
 
 def test_losses_lead_to_message_request_and_tracker(losses):
     messages, requests, tracked = (
-        Heard(losses.message_wanted), Heard(losses.request_wanted), Heard(losses.track_wanted),
+        Heard(losses.place_wanted), Heard(losses.request_wanted), Heard(losses.track_wanted),
     )  # fmt: skip
     row = next(row for row, loss in enumerate(losses.model.items) if loss.title == "src/a.py")
     assert not losses._track.isEnabled()
     assert losses._track.toolTip() == "Highlight a row first."
     click(losses.list, row)
-    assert messages.said == [2]
+    assert messages.said == [(2, 0)]
     losses._when.click()
     assert requests.said == [5]
     losses._track.click()
@@ -309,13 +309,13 @@ def test_pinned_facts_and_their_news(facts):
     facts.set_facts(facts.tracked)
     assert facts.list.isVisible()
     assert facts._news_title.text() == "What happened to A"
-    messages, requests = Heard(facts.message_wanted), Heard(facts.request_wanted)
+    messages, requests = Heard(facts.place_wanted), Heard(facts.request_wanted)
     click(facts.list, 1)
     assert facts._news_title.text() == "What happened to B"
     click(facts.news_list, 1)
-    assert (requests.said, messages.said) == ([5], [2])
+    assert (requests.said, messages.said) == ([5], [(2, 0)])
     click(facts.news_list, 2)
-    assert (requests.said, messages.said) == ([5], [2, 2])
+    assert (requests.said, messages.said) == ([5], [(2, 0), (2, 0)])
 
 
 def test_the_strip_of_a_row_leads_to_its_request(facts):

@@ -123,10 +123,15 @@ def test_what_a_change_costs_stands_beside_the_decision(desk, qtbot):
     request = desk.window.panels.details.request
     desk.session.select_request(8)
     settle(desk, qtbot)
-    qtbot.waitUntil(lambda: "cached prefix is thrown away" in request.words)
+    told = desk.answers.costing.answer.value.cost.sentence
+    qtbot.waitUntil(lambda: told in request.words)
+    desk.session.select_request(7)
+    assert told not in request.words
+    desk.session.select_request(8)
+    assert told in request.words
     desk.session.select_request(7)
     settle(desk, qtbot)
-    assert "cached prefix" not in request.words
+    assert told not in request.words
 
 
 def test_a_what_if_says_what_it_costs(desk, qtbot):

@@ -276,8 +276,8 @@ class FactsPanel(AnswerPanel):
     remove_wanted = Signal(object)
     """int: the place of a fact."""
     clear_wanted = Signal()
-    message_wanted = Signal(object)
-    """int."""
+    place_wanted = Signal(object)
+    """tuple[int, int | None]: a message and a stored block of it."""
     request_wanted = Signal(object)
     """int or None (live)."""
 
@@ -432,4 +432,4 @@ class FactsPanel(AnswerPanel):
         item = self.news.item(row)
         if item.is_turn:
             self.request_wanted.emit(item.request)
-        self.message_wanted.emit(item.message)
+        self.place_wanted.emit((item.message, item.block))

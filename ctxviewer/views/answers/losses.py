@@ -32,8 +32,8 @@ _TIP: Final = (
 class LossesPanel(AnswerPanel):
     """The answer of `Losing`."""
 
-    message_wanted = Signal(object)
-    """int."""
+    place_wanted = Signal(object)
+    """tuple[int, int | None]: a message and a stored block of it."""
     request_wanted = Signal(object)
     """int or None: the first request without it."""
     track_wanted = Signal(object)
@@ -156,13 +156,14 @@ class LossesPanel(AnswerPanel):
         self._settle()
 
     def _chosen(self, row: int) -> None:
-        self.message_wanted.emit(self.model.item(row).message)
+        loss = self.model.item(row)
+        self.place_wanted.emit((loss.message, loss.block))
 
     def _go_to_request(self) -> None:
         loss = self._current()
         if loss is not None:
             self.request_wanted.emit(loss.since)
-            self.message_wanted.emit(loss.message)
+            self.place_wanted.emit((loss.message, loss.block))
 
     def _track_current(self) -> None:
         loss = self._current()

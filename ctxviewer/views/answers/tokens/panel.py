@@ -68,10 +68,10 @@ class TokensPanel(AnswerPanel):
 
     message_wanted = Signal(object)
     """int."""
+    place_wanted = Signal(object)
+    """tuple[int, int | None]: a message and a stored block of it."""
     request_wanted = Signal(object)
     """int."""
-    file_wanted = Signal(object)
-    """str: a path that is to be tracked."""
 
     _made = False
 
@@ -325,7 +325,7 @@ class TokensPanel(AnswerPanel):
             self._slice_chosen(one)
 
     def _repeat_chosen(self, row: int) -> None:
-        self.message_wanted.emit(self.repeats.item(row).places[-1][0])
+        self.place_wanted.emit(self.repeats.item(row).places[-1])
 
     def _request_chosen(self, index: Index) -> None:
         self.request_wanted.emit(self.checked.request(index.row()))
