@@ -49,13 +49,15 @@ class StepsModel(QAbstractListModel):
         """How many steps are done."""
         return self._done
 
-    def set_plan(self, plan: Plan | None) -> None:
-        """Show the steps of another plan, none of them done."""
+    def set_plan(self, plan: Plan | None) -> bool:
+        """Show the steps of another plan, none of them done. False if they are shown already."""
         steps = plan.steps if plan is not None else ()
-        if steps is not self._steps:
-            self.beginResetModel()
-            self._steps, self._done, self._stops = steps, 0, {}
-            self.endResetModel()
+        if steps is self._steps:
+            return False
+        self.beginResetModel()
+        self._steps, self._done, self._stops = steps, 0, {}
+        self.endResetModel()
+        return True
 
     def set_done(self, done: int) -> None:
         """So many steps are done."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-
 SMALLEST = 1e-9
 """Shares below this have no area."""
 
