@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:  # numpy and tiktoken load with these: after the window is sho
 _log = logging.getLogger(__name__)
 
 SLICE = 64
+KEPT_SUMS = 4
+"""Several panes ask for the same few projections: the one that is shown, and what a plan begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Counting(QObject):
         self._generation = 0
         self._wish = _Wish()
         self._sentence = ""
+        self._sums: deque[tuple[Projection, TokenTable, TokenSums]] = deque(maxlen=KEPT_SUMS)
         self._counted.connect(self._take)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -99,7 +103,15 @@ class Counting(QObject):
 
     def sums(self, projection: Projection) -> TokenSums | None:
         """Estimated tokens of a projection, None without a task."""
-        return self._table.sums(projection) if self._table is not None else None
+        table = self._table
+        if table is None:
+            return None
+        for of, by, known in self._sums:
+            if of is projection and by is table:
+                return known
+        sums = table.sums(projection)
+        self._sums.appendleft((projection, table, sums))
+        return sums
 
     def prefer(self, first: int) -> None:
         """Count from this stored message on next, because it is visible."""
@@ -109,6 +121,7 @@ class Counting(QObject):
         """The task is gone."""
         self._stop()
         had = self._table
+        self._sums.clear()
         self._snapshot = self._timeline = self._table = None
         if had is not None:
             self.counts_changed.emit(None)

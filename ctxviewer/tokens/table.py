@@ -175,15 +175,20 @@ class TokenTable:
         repairs: dict[int, list[Repair]] = {}
         for repair in projection.repairs:
             repairs.setdefault(repair.message, []).append(repair)
-        for number in touched.union(projection.gone, repairs):
+        for number in touched.union(repairs) - projection.gone:
             if not (0 <= number < pair or resume <= number < until):
                 continue
             stored, mending = self._messages[number] or (), repairs.get(number, [])
             now = self._as_sent(number, stored, projection, mending)
             times = 2 if resume <= number < pair else 1
             change = sum(block.tokens for block in now) - sum(block.tokens for block in stored)
-            sent += times * (change if number in projection.gone else change + _made_up(mending))
+            sent += times * (change + _made_up(mending))
             images += times * (sum(block.pictures for block in now) - sum(block.pictures for block in stored))
+        if projection.gone:
+            gone = np.fromiter(projection.gone, dtype=np.int64, count=len(projection.gone))
+            for first, end in ((0, pair), (resume, until)):
+                lost = self._facts[:2, gone[(first <= gone) & (gone < end)]].sum(axis=1)
+                sent, images = sent - int(lost[0]), images - int(lost[1])
         sent += sum(self._updates.get(row.text, 0) for row in projection.inserted)
         return TokenSums(
             sent=max(0, sent),

@@ -18,7 +18,7 @@ from ctxviewer.services.runner import Runner
 from ctxviewer.services.session import Session
 from ctxviewer.services.settings import Settings
 from ctxviewer.views import theme
-from ctxviewer.views.dialogs.parts import ElidedLabel
+from ctxviewer.views.dialogs.parts import StillLabel
 from ctxviewer.views.progress_strip import ProgressStrip
 from ctxviewer.views.stage import Stage
 from ctxviewer.views.task_list import TaskList
@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
         self._settle_timer.timeout.connect(self._title_docks)
         self._docks = {name: self._make_dock(name) for name in AREAS}
         self.progress = ProgressStrip(runner, self)
-        self._facts = ElidedLabel("", self)
+        self._facts = StillLabel(self)
         self._facts.setProperty("look", "muted")
         self._facts.setContentsMargins(theme.current().px(8), 0, 0, 0)
         self.statusBar().addWidget(self._facts, 1)

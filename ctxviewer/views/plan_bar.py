@@ -9,7 +9,7 @@ from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.domain.plan import Plan, PlanKind
 from ctxviewer.models.numbers import grouped
 from ctxviewer.views import theme
-from ctxviewer.views.dialogs.parts import ElidedLabel
+from ctxviewer.views.dialogs.parts import StillLabel
 
 
 class PlanBar(QFrame):
@@ -20,7 +20,7 @@ class PlanBar(QFrame):
         self.setAccessibleName("What-if")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._icon = QLabel(self)
-        self._words = ElidedLabel("", self)
+        self._words = StillLabel(self)
         self._apply = QPushButton("Apply…", self)
         self._drop = QPushButton("Drop", self)
         for button, name in ((self._apply, "act.apply"), (self._drop, "act.drop")):

@@ -237,8 +237,12 @@ class Wiring(QObject):
         if len(plan.lost_requests):
             return float(after.sent)
         count = len(timeline.requests) if shown.what_if_at is None else shown.what_if_at
-        reported = [request.usage.total for request in timeline.requests[:count] if request.usage_reported]
-        return max(0.0, reported[-1] + after.sent - before.sent) if reported else float(after.sent)
+        earlier = (timeline.requests[number] for number in range(count - 1, -1, -1))
+        reported = next((request.usage.total for request in earlier if request.usage_reported), None)
+        if reported is None:
+            return float(after.sent)
+        moved = float(reported + after.sent - before.sent)
+        return moved if moved > 0 else reported * after.sent / max(1, before.sent)
 
     def _show_facts(self) -> None:
         projection = self._session.projection

@@ -26,6 +26,7 @@ GROUPS = {
     "opening": "tests.bench.window:measure_opening",
     "moving": "tests.bench.window:measure_moving",
     "working": "tests.bench.window:measure_working",
+    "lab": "tests.bench.lab:measure_lab",
     "following": "tests.bench.window:measure_following",
 }
 

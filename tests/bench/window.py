@@ -201,9 +201,9 @@ def measure_moving(task: BenchTask) -> list[Row]:
         bench.settle()
         steps += [bench.painted_after(lambda: bench.session.step_request(1)) for _ in range(STEPS // 2)]
     return [
-        _spread("wheel step, p95", wheels, 8),
-        _spread("jump, p95", jumps, 16),
-        _spread("request step, p95", steps, 16),
+        spread("wheel step, p95", wheels, 8),
+        spread("jump, p95", jumps, 16),
+        spread("request step, p95", steps, 16),
     ]
 
 
@@ -231,7 +231,7 @@ def measure_working(task: BenchTask) -> list[Row]:
             QApplication.processEvents()
             time.sleep(max(0, 1 / 60 - (time.perf_counter() - start)))
         bench.settle()
-    return [_spread("paint while optimise runs, p95", paints, 16, f", {finished[0]} times over all messages meanwhile")]
+    return [spread("paint while optimise runs, p95", paints, 16, f", {finished[0]} times over all messages meanwhile")]
 
 
 def measure_following(task: BenchTask) -> list[Row]:
@@ -264,10 +264,11 @@ def measure_following(task: BenchTask) -> list[Row]:
                 taken.append((time.perf_counter() - start) * 1000)
     finally:
         shutil.rmtree(work)
-    return [_spread("append by rename → painted, p95", taken, 150)]
+    return [spread("append by rename → painted, p95", taken, 150)]
 
 
-def _spread(name: str, values: list[float], bar: float, more: str = "") -> Row:
+def spread(name: str, values: list[float], bar: float, more: str = "") -> Row:
+    """A row of milliseconds: the 95th part of a hundred against the bar, with median and largest."""
     middle, most = statistics.median(values), max(values)
     detail = f"median {middle:.1f}, max {most:.1f}, {len(values)} times{more}"
     return Row(name, percentile(values, 0.95), "ms", bar, detail)

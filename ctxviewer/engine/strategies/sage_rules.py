@@ -289,8 +289,8 @@ def task_warning(picture: Picture) -> str:
     if not lost:
         return ""
     return (
-        f"Message {' and '.join(map(str, lost))} goes: Sage protects only system messages, and Cline stores none, "
-        "so the task itself is lost."
+        f"{'Messages 0 and 1 go' if len(lost) > 1 else f'Message {lost[0]} goes'}: Sage protects only system messages, "
+        "and Cline stores none, so the task itself is lost."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from ctxviewer.views.theme import Theme
 
 KEPT_WORDS = 4_000
 KEPT_PIXMAPS = 500
+KEPT_STRIPS = 64
 _TEXT = {Standing.SENT: "text", Standing.NOT_SENT: "hidden_text", Standing.LATER: "later"}
 _QUIET = {Standing.SENT: "muted", Standing.NOT_SENT: "hidden_text", Standing.LATER: "later"}
 
@@ -48,6 +50,7 @@ class Brush:
         self.found_now.setBackground(theme.color("accent"))
         self.found_now.setForeground(theme.color("on_accent"))
         self._pixmaps: dict[tuple[object, ...], QPixmap] = {}
+        self._strips: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()
         self._words: dict[tuple[str, int, int], str] = {}
         self._looks = {
             Style.PLAIN: SectionLook(None, None, ""),
@@ -108,6 +111,28 @@ class Brush:
             inner.end()
             self._pixmaps[key] = found
         return found
+
+    def strip(
+        self, painter: QPainter, key: tuple[object, ...], rect: QRect, draw: Callable[[QPainter, QRect], None]
+    ) -> None:
+        """Paint something opaque that is as wide as the view; of the last ones, what was drawn is kept."""
+        device = painter.device()
+        ratio = device.devicePixelRatio() if device is not None else 1.0
+        key = (*key, rect.width(), rect.height(), ratio)
+        found = self._strips.get(key)
+        if found is None:
+            found = QPixmap(rect.size() * ratio)
+            found.setDevicePixelRatio(ratio)
+            found.fill(self.color("surface"))
+            inner = QPainter(found)
+            draw(inner, QRect(0, 0, rect.width(), rect.height()))
+            inner.end()
+            self._strips[key] = found
+            if len(self._strips) > KEPT_STRIPS:
+                self._strips.popitem(last=False)
+        else:
+            self._strips.move_to_end(key)
+        painter.drawPixmap(rect.topLeft(), found)
 
     def short(self, words: str, metrics: QFontMetrics, width: int, font: QFont) -> str:
         """The words, ended with '…' where they are wider than `width`."""

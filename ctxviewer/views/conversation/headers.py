@@ -264,9 +264,27 @@ def paint_lead(
     touched: bool = False,
 ) -> None:
     """The line above a stretch at `place` = (y, origin of the hatch)."""
-    px, height = brush.px, metrics.lead
     y, origin = place
-    rect = QRect(0, y, metrics.width, height)
+    phase = (y - origin) % max(1, brush.hatch.texture().height())
+    state = (folded, hovered, touched)
+
+    def draw(inner: QPainter, rect: QRect) -> None:
+        _paint_lead(inner, brush, metrics, stretch, (rect, rect.y() - phase), state)
+
+    brush.strip(painter, (stretch, state, metrics.chip_x, phase), QRect(0, y, metrics.width, metrics.lead), draw)
+
+
+def _paint_lead(
+    painter: QPainter,
+    brush: Brush,
+    metrics: Metrics,
+    stretch: Stretch,
+    place: tuple[QRect, int],
+    state: tuple[bool, bool, bool],
+) -> None:
+    rect, origin = place
+    folded, hovered, touched = state
+    px, y, height = brush.px, rect.y(), rect.height()
     hidden = stretch.kind is StretchKind.NOT_SENT
     if hidden:
         brush.hatched(painter, rect, origin)

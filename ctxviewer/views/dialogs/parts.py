@@ -60,6 +60,27 @@ class ElidedLabel(QLabel):
         )
 
 
+class StillLabel(ElidedLabel):
+    """An elided line whose words change often: new words are painted, and nothing around them is laid out anew."""
+
+    _words = ""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        QLabel.setText(self, " ")  # as high as a line
+
+    def setText(self, words: str) -> None:
+        """Show these words."""
+        if words != self._words:
+            self._words = words
+            self.setAccessibleName(words)
+            self.update()
+
+    def text(self) -> str:
+        """The words."""
+        return self._words
+
+
 def rule(parent: QWidget | None = None) -> QFrame:
     """A hairline."""
     line = QFrame(parent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -11,6 +13,7 @@ from ctxviewer.views import theme
 
 Index = QModelIndex | QPersistentModelIndex
 LINES = 2
+SIGNS = frozenset({int(StepRole.STATE), int(StepRole.STOP)})
 
 
 class StepDelegate(QStyledItemDelegate):
@@ -111,9 +114,15 @@ class StepList(QListView):
         """Bring the step that was done last into view, with the next one."""
         done, count = self._steps.done, self._steps.rowCount()
         if count:
-            self.setCurrentIndex(self._steps.index(max(0, done - 1)))
+            self.setCurrentIndex(self._steps.index(max(0, done - 1)))  # which scrolls to it
             self.scrollTo(self._steps.index(min(done, count - 1)))
-            self.scrollTo(self._steps.index(max(0, done - 1)))
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        """Other signs need no other layout; Qt would lay out all rows anew."""
+        if roles and SIGNS.issuperset(roles):
+            self.viewport().update()
+        else:
+            super().dataChanged(first, last, list(roles))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter goes to the step."""

@@ -32,6 +32,7 @@ from ctxviewer.views import theme
 from ctxviewer.views.answers.parts import Remark
 from ctxviewer.views.dialogs.parts import drawable, plain_label
 from ctxviewer.views.lab.fields import Field
+from ctxviewer.views.lab.sentence import Sentence
 from ctxviewer.views.lab.settings_form import SettingsForm
 from ctxviewer.views.lab.step_list import StepList
 from ctxviewer.views.toolbar import BarButton
@@ -60,6 +61,7 @@ class StepsPage(QWidget):
         super().__init__(parent)
         self._stepping, self._choosing, self._summaries, self._actions = stepping, choosing, summaries, actions
         self._message: int | None = None
+        self._playing = False
         self.model = StepsModel(self)
         self._make_rules()
         self._make_steps()
@@ -148,7 +150,7 @@ class StepsPage(QWidget):
         self._moves.addWidget(self._place)
         self._moves.addStretch(1)
         self._moves.addWidget(self._follow)
-        self._now = plain_label("", "title", self._walk)
+        self._now = Sentence(self._walk)
         self.remark = Remark(self._walk)
         self.list = StepList(self.model, self._walk)
         self.list.step_chosen.connect(self._stepping.go_to)
@@ -246,7 +248,8 @@ class StepsPage(QWidget):
         """Show the place in the plan."""
         stepping = self._stepping
         stepper, answer = stepping.stepper, stepping.answer
-        self.model.set_plan(stepper.plan if stepper is not None else None)
+        if self.model.set_plan(stepper.plan if stepper is not None else None):
+            self._make_room(stepper.length if stepper is not None else 0)
         shown = stepper.position if stepper is not None and stepping.shown else 0
         moved = shown != self.model.done
         self.model.set_done(shown)
@@ -254,8 +257,9 @@ class StepsPage(QWidget):
         if moved:
             self.list.show_place()
         self._place.setText(f"{grouped(shown)} of {grouped(stepper.length)}" if stepper is not None else "")
-        self._now.setText(drawable(one_line(self._sentence(), 600)))
-        self._now.setVisible(bool(self._now.text()))
+        self._now.say(drawable(one_line(self._sentence(), 600)))
+        if self._now.isHidden() == bool(self._now.text()):
+            self._now.setVisible(bool(self._now.text()))
         if answer.error is not None:
             self.remark.say_error(answer.error)
         elif stepper is None and stepping.planning.waits_for_consent:
@@ -271,9 +275,21 @@ class StepsPage(QWidget):
         else:
             self.remark.say("")
         self._show_stops(stepping.breakpoints)
-        play = self._actions["lab.play"]
-        play.setIcon(theme.current().icon("pause" if stepping.playing else "play"))
-        play.setChecked(stepping.playing)
+        self._show_playing()
+
+    def _show_playing(self, *, anew: bool = False) -> None:
+        play, playing = self._actions["lab.play"], self._stepping.playing
+        if anew or playing != self._playing:
+            self._playing = playing
+            play.setIcon(theme.current().icon("pause" if playing else "play"))
+        play.setChecked(playing)
+
+    def _make_room(self, length: int) -> None:
+        """The place in a plan of so many steps keeps its room: numbers change without moving anything."""
+        widest = f"{grouped(length)} of {grouped(length)}" if length else ""
+        metrics = self._place.fontMetrics()
+        self._place.setFixedSize(metrics.horizontalAdvance(widest) + theme.current().px(2), metrics.height())
+        self._now.restart()
 
     def _sentence(self) -> str:
         stepper = self._stepping.stepper
@@ -394,6 +410,9 @@ class StepsPage(QWidget):
             button.setIconSize(QSize(look.px(16), look.px(16)))
         for stop in self._stop_buttons:
             stop.setIcon(look.icon("close"))
+        stepper = self._stepping.stepper
+        self._make_room(stepper.length if stepper is not None else 0)
+        self._show_playing(anew=True)
 
 
 def _short(point: Breakpoint) -> str:

@@ -116,7 +116,10 @@ class UsageGraph(QWidget):
         if plan is self._plan and tokens == self._plan_tokens and at == self._plan_at:
             return
         self._plan, self._plan_tokens, self._plan_at = plan, tokens, at
-        self._refresh(keep_view=True)
+        self._estimate()
+        if self._area is not None:
+            self._area.what_if_changed()
+        self._describe()
 
     def set_curves(self, curves: tuple[Curve, ...]) -> None:
         """Draw replays over the bars, or with none take them away."""
@@ -262,15 +265,18 @@ class UsageGraph(QWidget):
     # -- inside
 
     def _refresh(self, *, keep_view: bool) -> None:
-        picture = self._picture
-        picture.version += 1
-        plan = self._plan
-        picture.what_if = what_if(plan, picture.stacks, self._plan_tokens, self._plan_at) if plan is not None else None
+        self._picture.version += 1
+        self._estimate()
         if self._area is not None:
             self._area.data_changed(keep_view=keep_view)
         self._legend.refresh()
         self._describe()
         self._choose_page()
+
+    def _estimate(self) -> None:
+        plan, stacks = self._plan, self._picture.stacks
+        guess = what_if(plan, stacks, self._plan_tokens, self._plan_at) if plan is not None else None
+        self._picture.what_if = guess
 
     def _choose_page(self) -> None:
         if self._timeline is None:

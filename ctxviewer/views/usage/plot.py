@@ -136,9 +136,8 @@ class PlotArea(QWidget):
         first, last = self._box.viewRange()[0]
         at_end = last >= self._end - 0.001
         fitted = self.is_fitted or not keep_view
-        self._end = slots(self._picture.end)
+        self._end, self._picture.top = self._extent()
         self._box.setLimits(xMin=0.0, xMax=self._end, minXRange=min(CLOSEST, self._end), maxXRange=self._end)
-        self._picture.top = ceiling(self._peak(), self._picture.window)
         self._box.setYRange(0.0, self._picture.top, padding=0)
         if fitted:
             self.fit()
@@ -150,6 +149,18 @@ class PlotArea(QWidget):
         for layer in (self._bars, self._curves, self._overlay):
             layer.set_extent(self._end, self._picture.top)
             layer.update()
+
+    def what_if_changed(self) -> None:
+        """Another what-if, or another estimate: often its line alone."""
+        if self._extent() == (self._end, self._picture.top):
+            self._overlay.update()
+            self._gutter.refresh()
+        else:
+            self.data_changed(keep_view=True)
+
+    def _extent(self) -> tuple[float, float]:
+        """How many requests and tokens there is room for."""
+        return slots(self._picture.end), ceiling(self._peak(), self._picture.window)
 
     def _peak(self) -> float:
         what_if = self._picture.what_if
