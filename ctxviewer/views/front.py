@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, QUrl
+from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QTextEdit,
-    QWidget,
 )
 
 from ctxviewer.actions.handlers import Handlers
@@ -30,17 +28,17 @@ from ctxviewer.services.answers.desk import Answers
 from ctxviewer.services.changes import Changes, Preview, Refusal, what_changed
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
-from ctxviewer.services.exporting import PICTURES, Exporting, Format, Order
+from ctxviewer.services.exporting import Exporting
 from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.session import Session, SnapshotChange
-from ctxviewer.services.settings import EXPORT_FOLDER, Settings
+from ctxviewer.services.settings import Settings
 from ctxviewer.views.details.reading import ReadingText
 from ctxviewer.views.dialogs.consent import ConsentDialog
-from ctxviewer.views.dialogs.export import ExportDialog
 from ctxviewer.views.dialogs.help import HelpDialog
 from ctxviewer.views.dialogs.preferences import PreferencesDialog
 from ctxviewer.views.dialogs.preview import PreviewDialog
 from ctxviewer.views.dialogs.rollback import RollbackDialog
+from ctxviewer.views.export_desk import ExportDesk
 
 if TYPE_CHECKING:
     from ctxviewer.views.main_window import MainWindow
@@ -68,7 +66,7 @@ class WindowFront(QObject):
         super().__init__(window)
         self._window, self._session, self._changes, self._counting = window, session, changes, counting
         self._discovery, self._settings, self._handlers, self._answers = discovery, settings, handlers, answers
-        self._exporting = exporting
+        self._exports = ExportDesk(exporting, session, settings, self)
         self._data_folder = data_folder
         self._preview: PreviewDialog | None = None
         self._dialog: QDialog | None = None
@@ -133,35 +131,9 @@ class WindowFront(QObject):
 
     def show_export(self) -> None:
         """Let the user choose what to export, in which form and where to."""
-        snapshot, timeline = self._session.snapshot, self._session.timeline
-        if snapshot is None or timeline is None:
-            raise RefusedError("The task is still being read.", hint="Try again in a moment.")
-        last = self._settings.get(EXPORT_FOLDER)
-        dialog = ExportDialog(
-            snapshot.task.task_id,
-            Path(last) if last and Path(last).is_dir() else Path.home(),
-            request=self._session.request,
-            events=timeline.events,
-            readable=snapshot.has_messages and len(snapshot.messages) > 0,
-            parent=self._window,
-        )
-        dialog.ordered.connect(self._export)
-        dialog.cancelled.connect(self._exporting.cancel)
+        dialog = self._exports.dialog(self._window)
         dialog.folder_wanted.connect(self.show_folder)
-        dialog.folder_chosen.connect(self._keep_folder)
-        self._exporting.progressed.connect(dialog.show_step)
-        self._exporting.finished.connect(dialog.show_done)
-        self._exporting.failed.connect(dialog.show_failed)
         self._show(dialog)
-
-    def _export(self, order: Order) -> None:
-        if order.format in PICTURES:
-            widget = self._window.panels.usage if order.format is Format.GRAPH else self._window
-            order = replace(order, picture=_png(widget))
-        self._exporting.start(order)
-
-    def _keep_folder(self, folder: Path) -> None:
-        self._settings.set(EXPORT_FOLDER, str(folder))
 
     def ask_checkpoint(self) -> None:
         """Let the user choose a point to roll back to."""
@@ -417,13 +389,3 @@ class WindowFront(QObject):
 
     def _add_folder(self, path: Path) -> None:
         self._discovery.open_path(path, remember=True)
-
-
-def _png(widget: QWidget) -> bytes:
-    """A widget as it looks, as a PNG."""
-    data = QByteArray()
-    buffer = QBuffer(data)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    widget.grab().save(buffer, "PNG")
-    buffer.close()
-    return bytes(data.data())

@@ -17,8 +17,9 @@ from ctxviewer.services.answers.comparing import Against, Reference, Sums
 from ctxviewer.services.answers.inquiry import Answer
 from ctxviewer.services.answers.tracking import Tracked
 from ctxviewer.services.answers.weighing import Weighed
+from ctxviewer.views.answers.ask_line import Kind
 from ctxviewer.views.answers.difference import DifferencePanel, Page
-from ctxviewer.views.answers.facts import FactsPanel, Kind
+from ctxviewer.views.answers.facts import FactsPanel
 from ctxviewer.views.answers.losses import LossesPanel, question_of
 from ctxviewer.views.answers.parts import AnswerPanel, Segments
 from ctxviewer.views.answers.tokens import TokensPanel
