@@ -380,3 +380,33 @@ def test_closing_the_task_empties_every_answer(desk, qtbot):
         assert not panel.shows_page
         assert panel.empty.sentence.startswith("Open a task")
     assert panels.usage._picture.strips == ()
+
+
+# -- with threads
+
+
+def test_fast_steps_end_with_the_answer_of_the_last_one(make_desk, agent, qtbot):
+    desk = make_desk(agent.directory, threads=True)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
+    for name in ("difference", "losses", "tokens"):
+        trigger(desk, f"ask.{name}")
+        for number in (0, 3, 5, 7, 9, 11, 10, 8):
+            desk.session.select_request(number)
+            QApplication.processEvents()
+        qtbot.waitUntil(lambda: not desk.answers.pending and desk.counting.table.complete)
+    panels = desk.window.panels
+    assert panels.tokens._title.text().startswith("Request 9 · ")
+    trigger(desk, "ask.losses")
+    qtbot.waitUntil(lambda: panels.losses._title.text().startswith("Request 9 no longer knows"))
+    trigger(desk, "ask.difference")
+    qtbot.waitUntil(lambda: panels.difference._title.text() == "request 8 → request 9")
+
+
+def test_the_window_can_be_closed_while_questions_are_open(make_desk, agent, qtbot):
+    desk = make_desk(agent.directory, threads=True)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
+    for name in ("tokens", "losses", "difference"):
+        trigger(desk, f"ask.{name}")
+    desk.answers.tracking.track(TextQuestion("step 1"))
+    desk.window.close()
+    assert not desk.answers.pending
