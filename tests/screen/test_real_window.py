@@ -40,7 +40,7 @@ def screen() -> Iterator[dict[str, str]]:
     server.wait(10)
 
 
-def wait_for(look: Callable[[], object], seconds: float = 20) -> object:
+def wait_for(look: Callable[[], object], seconds: float = 60) -> object:
     """What `look` finds, asked again until it is something."""
     end = time.monotonic() + seconds
     while not (found := look()):
@@ -105,7 +105,7 @@ def program(screen, agent, tmp_path) -> Iterator[Hands]:
     running = subprocess.Popen(command, env=environment, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
     yield Hands(environment)
     running.terminate()
-    _, errors = running.communicate(timeout=20)
+    _, errors = running.communicate(timeout=60)
     assert "Traceback" not in errors, errors
 
 
