@@ -17,8 +17,10 @@ if os.access(MEMORY, os.W_OK):
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything loads Qt
 
 # examples are small: a slow one says something about the machine, not about the code
-hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
+hypothesis.settings.register_profile("patient", deadline=None, derandomize=True)
+# `HYPOTHESIS_PROFILE=searching make test` looks at other examples each time; the default run is the same everywhere
+hypothesis.settings.register_profile("searching", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

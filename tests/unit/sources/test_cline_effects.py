@@ -296,7 +296,7 @@ class TestMembers:
         raw = spelled(data.draw, pairs)
         new = with_value(raw, key, compact(value), before=("isFavorited",))
         # two halves that meet are one character once they are written
-        assert json.loads(new) == {**json.loads(raw), key: json.loads(compact(value))}
+        assert json.loads(new) == {**json.loads(raw), json.loads(compact(key)): json.loads(compact(value))}
         old_members = [raw[m.start : m.end] for m in members(raw)]
         new_members = [new[m.start : m.end] for m in members(new)]
         assert len([m for m in old_members if m not in new_members]) <= 1
