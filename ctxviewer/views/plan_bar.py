@@ -45,6 +45,11 @@ class PlanBar(QFrame):
         """What it says."""
         return self._words.text()
 
+    @property
+    def has_the_focus(self) -> bool:
+        """True while one of its buttons has the keyboard."""
+        return self._apply.hasFocus() or self._drop.hasFocus()
+
     def show_plan(self, plan: Plan | None) -> None:
         """Name the what-if, or hide."""
         self.setVisible(plan is not None)

@@ -175,6 +175,8 @@ class Wiring(QObject):
         self._show_message()
 
     def _follow_plan(self, plan: Plan | None) -> None:
+        if plan is None and self._stage.plan_bar.has_the_focus:
+            self._stage.conversation.setFocus(Qt.FocusReason.OtherFocusReason)
         self._stage.plan_bar.show_plan(plan)
         self._counting.count_plan(plan)
         self._show_plan_in_graph()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
@@ -67,6 +67,29 @@ def field(desk, name):
     return next(item for item in panel(desk).steps.form.fields if item.setting.name == name)
 
 
+def settle():
+    """Layouts ask for layouts further out."""
+    for _ in range(8):
+        QApplication.processEvents()
+
+
+def assert_current_in_view(rows):
+    assert rows.viewport().rect().contains(rows.visualRect(rows.currentIndex()))
+
+
+class Counted(QObject):
+    """Counts the events of a kind that a window gets."""
+
+    def __init__(self, window, kind):
+        super().__init__(window)
+        self.kind, self.count = kind, 0
+        window.installEventFilter(self)
+
+    def eventFilter(self, _watched, event):  # noqa: N802 - Qt calls this
+        self.count += event.type() == self.kind
+        return False
+
+
 # -- steps
 
 
@@ -125,6 +148,56 @@ def test_steps_are_listed_before_the_first_one_is_done_and_marked_as_they_are(de
     do(desk, "lab.run")
     QApplication.processEvents()
     assert "all steps are done" in desk.actions["lab.step"].toolTip()
+
+
+def test_steps_move_nothing_around_them_and_the_current_one_is_always_in_the_list(desk, qtbot):
+    choose(desk, "sage-prune")
+    page = panel(desk).steps
+    for name, value in (("always", True), ("recent", 1)):
+        desk.lab.choosing.set_value(field(desk, name).setting, value)
+    type_window(desk, "100")
+    ready(desk, qtbot)
+    assert page.model.rowCount() > 10
+    do(desk, "lab.step")
+    do(desk, "lab.step")
+    settle()
+    height = page._now.height()
+    layouts = Counted(desk.window, QEvent.Type.LayoutRequest)
+    while page.model.done < page.model.rowCount() - 1:
+        do(desk, "lab.step")
+        settle()
+        assert layouts.count == 0 or page._now.height() > height
+        layouts.count, height = 0, page._now.height()
+        assert page.list.currentIndex().row() == page.model.done - 1
+        assert_current_in_view(page.list)
+    page._fold.setChecked(True)
+    settle()
+    page._fold.setChecked(False)
+    settle()
+    assert_current_in_view(page.list)
+
+
+def test_a_long_sentence_gets_its_lines_and_the_room_stays(desk, qtbot):
+    choose(desk, "decide")
+    ready(desk, qtbot)
+    now = panel(desk).steps._now
+    low = now.height()
+    now.say("words " * 60)
+    high = now.height()
+    assert high > low
+    now.say("short")
+    assert now.height() == high
+    now.restart()
+    assert now.height() < high
+    assert now.accessibleName() == now.text() == "short"
+
+
+def test_dropping_a_what_if_from_its_bar_leaves_the_keyboard_in_the_conversation(desk):
+    do(desk, "lab.step")
+    drop = desk.window.stage.plan_bar._drop
+    drop.setFocus()
+    QTest.keyClick(drop, Qt.Key.Key_Space)
+    assert QApplication.focusWidget() is desk.window.stage.conversation
 
 
 def test_a_folded_stretch_is_not_unfolded_by_a_step_but_its_line_comes_into_view(desk):
@@ -474,12 +547,15 @@ def test_a_replay_shows_its_share_and_can_be_cancelled(make_desk, agent, qtbot):
     do(desk, "lab.replay")
     page, shelf = panel(desk).replay, desk.lab.shelf
     with shelf._lock:  # another job has the facts: the replay waits
-        page.run_button.click()
+        assert page.run_button.hasFocus()
+        QTest.keyClick(page.run_button, Qt.Key.Key_Space)
         qtbot.waitUntil(lambda: page.share_words == "0%")
         assert page.cancel_button.isVisible()
-        page.cancel_button.click()
+        assert page.cancel_button.hasFocus()
+        QTest.keyClick(page.cancel_button, Qt.Key.Key_Space)
         assert page.share_words == ""
         assert page.run_button.isVisible()
+        assert page.run_button.hasFocus()
     qtbot.waitUntil(lambda: not desk.runner.jobs)
     assert page.run_words == ()
 

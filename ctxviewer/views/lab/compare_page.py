@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -12,7 +12,9 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QStackedWidget,
+    QStyle,
     QStyledItemDelegate,
+    QStyleOptionFocusRect,
     QStyleOptionViewItem,
     QTableView,
     QToolButton,
@@ -33,19 +35,28 @@ from ctxviewer.views.empty import EmptyState
 Index = QModelIndex | QPersistentModelIndex
 WIDEST_NOTE = 420
 FONT = 12
+HINT = "A click or Enter previews a strategy in the conversation."
 
 
 class CellDelegate(QStyledItemDelegate):
     """Words in the tone that the model says."""
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """The tone."""
-        super().initStyleOption(option, index)
-        color = theme.current().color(str(index.data(MatrixRole.TONE) or "text"))
-        for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
-            option.palette.setColor(role, color)
-        if index.column() == 0:
-            option.font.setBold(False)
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """The style's ground and frame, our words: asking the model for icons and the like took most of the time."""
+        look, widget, rect = theme.current(), option.widget, option.rect
+        style = widget.style()
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
+        pad = look.px(6)
+        words = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, rect.width() - 2 * pad)
+        painter.setFont(option.font)
+        painter.setPen(look.color(str(index.data(MatrixRole.TONE) or "text")))
+        alignment = index.data(Qt.ItemDataRole.TextAlignmentRole)
+        painter.drawText(rect.adjusted(pad, 0, -pad, 0), int(alignment), words)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            frame = QStyleOptionFocusRect()
+            frame.initFrom(widget)
+            frame.rect = rect
+            style.drawPrimitive(QStyle.PrimitiveElement.PE_FrameFocusRect, frame, painter, widget)
 
 
 class MatrixTable(QTableView):
@@ -138,6 +149,7 @@ class ComparePage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._working = False
         self.model = MatrixModel(self)
         self.proxy = MatrixProxy(self)
         self.proxy.setSourceModel(self.model)
@@ -197,17 +209,13 @@ class ComparePage(QWidget):
     def show_answer(self, answer: Answer[Matrix]) -> None:
         """Show a comparison, or why there is none."""
         found = answer.value
-        chosen = self._chosen()
-        self.model.set_matrix(found)
-        self.proxy.refresh()
-        if found is not None:
-            self._words.setText(_measured(found))
-            self.table.fit()
-            if chosen is not None:
-                self._choose(chosen.choice.strategy.key)
-        self.remark.say_error(answer.error)
-        if answer.error is None:
-            self.remark.say("Comparing…" if answer.working else "", "reload")
+        if found is not self.model.matrix:
+            self._take(found)
+        self._working = answer.working
+        if answer.error is not None:
+            self.remark.say_error(answer.error)
+        else:  # beside a table the line below says it, so that nothing moves
+            self.remark.say("Comparing…" if answer.working and found is None else "", "reload")
         self._stack.setCurrentWidget(self.table if found is not None else self.empty)
         for widget in (self._different, self._copy, self._apply, self._hint, self._words):
             widget.setVisible(found is not None)
@@ -222,6 +230,16 @@ class ComparePage(QWidget):
         self._different.setChecked(on)
 
     # -- inside
+
+    def _take(self, found: Matrix | None) -> None:
+        chosen = self._chosen()
+        self.model.set_matrix(found)
+        self.proxy.refresh()
+        if found is not None:
+            self._words.setText(_measured(found))
+            self.table.fit()
+            if chosen is not None:
+                self._choose(chosen.choice.strategy.key)
 
     def _chosen(self) -> Row | None:
         chosen = self.table.selectionModel().selectedRows()
@@ -261,7 +279,10 @@ class ComparePage(QWidget):
         why = _no_apply(row)
         self._apply.setEnabled(not why)
         self._apply.setToolTip(why or "Show what would be written, and apply it from there")
-        self._hint.setText("A click or Enter previews a strategy in the conversation." if row is None else _loss(row))
+        if self._working:
+            self._hint.setText("Comparing…")
+        else:
+            self._hint.setText(HINT if row is None else _loss(row))
 
     def _restyle(self) -> None:
         look = theme.current()

@@ -199,14 +199,8 @@ class ReplayPage(QWidget):
     def show_state(self, state: Replayed, *, has_task: bool) -> None:
         """Show what is known of the last run."""
         self._has_task = has_task
-        for widget, seen in (
-            (self.run_button, not state.working),
-            (self.cancel_button, state.working),
-            (self._bar, state.working),
-            (self._share, state.working),
-            (self._clear, bool(state.runs)),
-        ):
-            widget.setVisible(seen)
+        self._swap(working=state.working)
+        self._clear.setVisible(bool(state.runs))
         self._bar.setValue(round(state.share * 1_000))
         self._share.setText(f"{state.share:.0%}")
         self._settle_run()
@@ -228,6 +222,16 @@ class ReplayPage(QWidget):
         self.lists.set_words(Listed.CHECK, f"Check · {grouped(odd)} differ" if odd else "Check · all agree")
         self.lists.setVisible(bool(state.runs))
         self._show_list(self.lists.current)
+
+    def _swap(self, *, working: bool) -> None:
+        """Run, or cancel and how far it is. The one that comes takes the focus of the one that goes."""
+        comes, goes = (self.cancel_button, self.run_button) if working else (self.run_button, self.cancel_button)
+        comes.show()
+        if goes.hasFocus():
+            comes.setFocus(Qt.FocusReason.OtherFocusReason)
+        goes.hide()
+        self._bar.setVisible(working)
+        self._share.setVisible(working)
 
     def _show_runs(self, runs: tuple[Replay, ...]) -> None:
         if tuple(run_sentence(run) for run in runs) == self.run_words:

@@ -11,7 +11,7 @@ from ctxviewer.views import theme
 
 FEWEST, MOST = 2, 6
 """Lines."""
-_FLAGS = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_FLAGS = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class Sentence(QWidget):

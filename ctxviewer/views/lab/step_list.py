@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ctxviewer.models.steps import StepRole, StepsModel, StepState
@@ -114,8 +114,15 @@ class StepList(QListView):
         """Bring the step that was done last into view, with the next one."""
         done, count = self._steps.done, self._steps.rowCount()
         if count:
-            self.setCurrentIndex(self._steps.index(max(0, done - 1)))  # which scrolls to it
             self.scrollTo(self._steps.index(min(done, count - 1)))
+            self.setCurrentIndex(self._steps.index(max(0, done - 1)))
+            self.scrollTo(self.currentIndex())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What was in view stays in view."""
+        super().resizeEvent(event)
+        if event.size().height() != event.oldSize().height():
+            self.show_place()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         """Other signs need no other layout; Qt would lay out all rows anew."""
