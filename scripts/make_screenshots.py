@@ -46,6 +46,21 @@ def _what_if(desk: app.Desk) -> None:
     desk.session.preview(remake(desk.session.timeline), remake)
 
 
+def _lab(desk: app.Desk) -> None:
+    """Sage's pruning, half way; over the bars what two strategies would have sent all the time."""
+    lab = desk.lab
+    if lab is None:
+        raise SystemExit("the lab is not there yet")
+    desk.window.show_panel("lab")
+    lab.choosing.set_strategy("sage-prune")
+    for setting in lab.choosing.strategy.settings:
+        if setting.name == "always":
+            lab.choosing.set_value(setting, value=True)
+    lab.choosing.set_window("16000")
+    lab.replaying.run(("half", "sage-prune"))
+    lab.stepping.go_to(9)
+
+
 def _findings(desk: app.Desk) -> None:
     desk.window.show_panel("findings")
 
@@ -54,6 +69,7 @@ PICTURES = (
     Picture("window", LOGIN, 18, 1),
     Picture("difference", IMPORTER, 17, 20, _difference),
     Picture("what-if", LOGIN, None, 34, _what_if),
+    Picture("lab", LOGIN, prepare=_lab),
     Picture("damage", VITE, None, 12, _findings),
     Picture("dark", LOGIN, 18, 1, look="dark"),
 )
@@ -97,7 +113,7 @@ def _settle(application: app.QApplication, desk: app.Desk, quiet_s: float = 0.7)
     since = time.monotonic()
     while time.monotonic() - since < quiet_s:
         application.processEvents()
-        if desk.runner.jobs or desk.discovery.searching:
+        if desk.runner.jobs or desk.discovery.searching or (desk.lab is not None and desk.lab.pending):
             since = time.monotonic()
         time.sleep(0.005)
 
