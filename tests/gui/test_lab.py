@@ -351,7 +351,7 @@ def test_a_run_stops_before_the_chosen_message_goes(desk):
     QApplication.processEvents()
     QTest.keyClick(desk.window.stage.conversation, Qt.Key.Key_F9)
     page = panel(desk).steps
-    assert page.stop_titles == ("message 5",)
+    assert page.stops.titles == ("message 5",)
     do(desk, "lab.run")
     assert page.place == "0 of 2"
     assert page.remark.words == "Stopped: message 5 is about to go. Step or run to go on."
@@ -359,8 +359,8 @@ def test_a_run_stops_before_the_chosen_message_goes(desk):
     assert desk.session.projection.standing(5) is Standing.SENT
     do(desk, "lab.run")
     assert page.place == "2 of 2"
-    page._stop_buttons[0].click()
-    assert page.stop_titles == ()
+    page.stops.buttons[0].click()
+    assert page.stops.titles == ()
 
 
 def test_the_menu_of_a_message_offers_its_files_as_breakpoints(desk):
@@ -369,7 +369,7 @@ def test_the_menu_of_a_message_offers_its_files_as_breakpoints(desk):
     (action,) = menu.actions()
     assert action.text() == "Stop before src/a.py goes"
     action.trigger()
-    assert panel(desk).steps.stop_titles == ("a.py",)
+    assert panel(desk).steps.stops.titles == ("a.py",)
     choose(desk, "sage-prune")
     for name, value in (("always", True), ("recent", 1)):
         desk.lab.choosing.set_value(field(desk, name).setting, value)
@@ -380,19 +380,19 @@ def test_the_menu_of_a_message_offers_its_files_as_breakpoints(desk):
 
 def test_the_lab_offers_files_and_the_chosen_message_as_breakpoints(desk):
     page = panel(desk).steps
-    page._fill_stops()
-    assert [action.text() for action in page._stop_menu.actions() if not action.isSeparator()] == [
+    page.stops.fill_menu()
+    assert [action.text() for action in page.stops.menu.actions() if not action.isSeparator()] == [
         "Choose a message in the conversation to offer it here", "src/a.py",
     ]  # fmt: skip
     desk.session.select_message(7)
-    page._fill_stops()
-    first, *_, last = page._stop_menu.actions()
+    page.stops.fill_menu()
+    first, *_, last = page.stops.menu.actions()
     first.trigger()
     last.trigger()
-    assert page.stop_titles == ("message 7", "a.py")
-    page._fill_stops()
-    page._stop_menu.actions()[0].trigger()
-    assert page.stop_titles == ("a.py",)
+    assert page.stops.titles == ("message 7", "a.py")
+    page.stops.fill_menu()
+    page.stops.menu.actions()[0].trigger()
+    assert page.stops.titles == ("a.py",)
 
 
 # -- compare

@@ -9,16 +9,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QScrollArea,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from ctxviewer.actions.action_set import ActionSet
-from ctxviewer.engine.stepper import Breakpoint
 from ctxviewer.engine.strategies import STRATEGIES
 from ctxviewer.models.listing import plain_tip
 from ctxviewer.models.numbers import grouped
@@ -35,14 +32,10 @@ from ctxviewer.views.lab.fields import Field
 from ctxviewer.views.lab.sentence import Sentence
 from ctxviewer.views.lab.settings_form import SettingsForm
 from ctxviewer.views.lab.step_list import StepList
+from ctxviewer.views.lab.stops import Stops
 from ctxviewer.views.toolbar import BarButton
 
 MOVES = ("lab.reset", "lab.back", "lab.step", "lab.play", "lab.run")
-MOST_BUTTONS = 3
-"""Breakpoints with a button of their own; the menu has all."""
-_TAKE_AWAY = "\0"
-MOST_FILES = 40
-"""Files that the menu of breakpoints offers."""
 
 
 class StepsPage(QWidget):
@@ -60,7 +53,6 @@ class StepsPage(QWidget):
     ) -> None:
         super().__init__(parent)
         self._stepping, self._choosing, self._summaries, self._actions = stepping, choosing, summaries, actions
-        self._message: int | None = None
         self._playing = False
         self.model = StepsModel(self)
         self._make_rules()
@@ -154,32 +146,14 @@ class StepsPage(QWidget):
         self.remark = Remark(self._walk)
         self.list = StepList(self.model, self._walk)
         self.list.step_chosen.connect(self._stepping.go_to)
-        self._stops = QHBoxLayout()
-        self._stop_words = QLabel("Stop before:", self._walk)
-        self._stop_words.setProperty("look", "muted")
-        self._stop_buttons: list[QToolButton] = []
-        self._add_stop = QToolButton(self._walk)
-        self._add_stop.setProperty("look", "link")
-        self._add_stop.setText("+ message or file ▾")
-        self._add_stop.setAccessibleName("Add a breakpoint")
-        self._add_stop.setToolTip("Stop the run right before a message, or the last copy of a file, is about to go")
-        self._add_stop.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._stop_menu = QMenu(self._add_stop)
-        self._stop_menu.setToolTipsVisible(True)
-        self._stop_menu.aboutToShow.connect(self._fill_stops)
-        self._stop_menu.triggered.connect(self._choose_stop)
-        self._add_stop.setMenu(self._stop_menu)
-        self._stepping.files_listed.connect(self._offer_files)
-        self._stops.addWidget(self._stop_words)
-        self._stops.addWidget(self._add_stop)
-        self._stops.addStretch(1)
+        self.stops = Stops(self._stepping, self._walk)
         self._steps_column = QVBoxLayout(self._walk)
         self._steps_column.setContentsMargins(0, 0, 0, 0)
         self._steps_column.addLayout(self._moves)
         self._steps_column.addWidget(self._now)
         self._steps_column.addWidget(self.remark)
         self._steps_column.addWidget(self.list, 1)
-        self._steps_column.addLayout(self._stops)
+        self._steps_column.addWidget(self.stops)
 
     # -- what others ask
 
@@ -197,11 +171,6 @@ class StepsPage(QWidget):
     def place(self) -> str:
         """'3 of 7'."""
         return self._place.text()
-
-    @property
-    def stop_titles(self) -> tuple[str, ...]:
-        """The breakpoints, as on their buttons."""
-        return tuple(button.text() for button in self._stop_buttons)
 
     def set_narrow(self, narrow: bool) -> None:
         """One below the other instead of side by side."""
@@ -239,8 +208,8 @@ class StepsPage(QWidget):
         self._row.setStretch(1, 3)
 
     def set_message(self, message: int | None) -> None:
-        """The chosen message, which the menu of breakpoints offers."""
-        self._message = message
+        """The chosen message, which can be a breakpoint."""
+        self.stops.set_message(message)
 
     # -- showing
 
@@ -274,7 +243,7 @@ class StepsPage(QWidget):
             self.remark.say(" ".join(stepper.plan.warnings), "warning", "warning")
         else:
             self.remark.say("")
-        self._show_stops(stepping.breakpoints)
+        self.stops.refresh()
         self._show_playing()
 
     def _show_playing(self, *, anew: bool = False) -> None:
@@ -320,80 +289,10 @@ class StepsPage(QWidget):
         self._model_switch.blockSignals(False)
         self._enter_model.setVisible(summarises and not available)
 
-    def _show_stops(self, points: tuple[Breakpoint, ...]) -> None:
-        titles = tuple(_short(point) for point in points[:MOST_BUTTONS])
-        more = len(points) - len(titles)
-        self._add_stop.setText("+ message or file ▾" if not points else f"+{grouped(more)} ▾" if more else "+ ▾")
-        if titles == self.stop_titles:
-            return
-        for button in self._stop_buttons:
-            self._stops.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._stop_buttons = []
-        for place, (point, title) in enumerate(zip(points, titles, strict=False)):
-            button = QToolButton(self._walk)
-            button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-            button.setText(title)
-            button.setIcon(theme.current().icon("close"))
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            button.setToolTip(plain_tip(f"{point.title}\nA click takes the breakpoint away."))
-            button.setAccessibleName(f"Breakpoint {one_line(point.title, 80)}: take it away")
-            button.setProperty("place", place)
-            button.clicked.connect(self._remove_stop)
-            self._stops.insertWidget(1 + place, button)
-            self._stop_buttons.append(button)
-
     # -- choosing
 
     def _choose_strategy(self, place: int) -> None:
         self._choosing.set_strategy(str(self.strategy.itemData(place)))
-
-    def _fill_stops(self) -> None:
-        menu = self._stop_menu
-        menu.clear()
-        for place, point in enumerate(self._stepping.breakpoints):
-            action = menu.addAction(f"{one_line(point.title, 80)}: take it away".replace("&", "&&"))
-            action.setIcon(theme.current().icon("close"))
-            action.setData(f"{_TAKE_AWAY}{place}")
-        if self._stepping.breakpoints:
-            menu.addSeparator()
-        if self._message is not None:
-            action = menu.addAction(f"message {self._message}, the chosen one")
-            action.setData(self._message)
-        else:
-            menu.addAction("Choose a message in the conversation to offer it here").setEnabled(False)
-        menu.addSeparator()
-        menu.addAction("looking for files…").setEnabled(False)
-        self._stepping.list_files()
-
-    def _offer_files(self, paths: tuple[str, ...]) -> None:
-        menu = self._stop_menu
-        waiting = menu.actions()[-1] if menu.actions() else None
-        if waiting is None or waiting.isEnabled():
-            return
-        menu.removeAction(waiting)
-        if not paths:
-            menu.addAction("no file was read in this conversation").setEnabled(False)
-        for path in paths[:MOST_FILES]:
-            menu.addAction(drawable(one_line(path, 80)).replace("&", "&&")).setData(path)
-        if len(paths) > MOST_FILES:
-            menu.addAction(f"and {grouped(len(paths) - MOST_FILES)} more: use the menu of a message").setEnabled(False)
-
-    def _choose_stop(self, action: object) -> None:
-        data = action.data()  # type: ignore[attr-defined]
-        if isinstance(data, str) and data.startswith(_TAKE_AWAY):
-            self._stepping.remove(self._stepping.breakpoints[int(data.removeprefix(_TAKE_AWAY))])
-        elif isinstance(data, int):
-            self._stepping.toggle_message(data)
-        elif isinstance(data, str):
-            self._stepping.add_file(data)
-
-    def _remove_stop(self, _checked: bool = False) -> None:
-        place = self.sender().property("place")
-        points = self._stepping.breakpoints
-        if isinstance(place, int) and place < len(points):
-            self._stepping.remove(points[place])
 
     def _restyle(self) -> None:
         look = theme.current()
@@ -404,17 +303,9 @@ class StepsPage(QWidget):
         self._column.setSpacing(look.px(6))
         self._rules_column.setSpacing(look.px(5))
         self._moves.setSpacing(look.px(2))
-        self._stops.setSpacing(look.px(4))
         self._steps_column.setSpacing(look.px(5))
         for button in self._buttons:
             button.setIconSize(QSize(look.px(16), look.px(16)))
-        for stop in self._stop_buttons:
-            stop.setIcon(look.icon("close"))
         stepper = self._stepping.stepper
         self._make_room(stepper.length if stepper is not None else 0)
         self._show_playing(anew=True)
-
-
-def _short(point: Breakpoint) -> str:
-    """'message 14', and for a file its name without the folders."""
-    return point.title if point.message is not None else one_line(point.path.replace("\\", "/").rsplit("/", 1)[-1], 24)
