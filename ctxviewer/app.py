@@ -465,11 +465,11 @@ def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
             desk.session.select_request(shot.request)
             desk.session.select_message(shot.message)
         busy = bool(desk.runner.jobs) or desk.discovery.searching or desk.explaining.pending or desk.counting.waiting
-        busy = busy or desk.answers.pending or not placed or (desk.lab is not None and desk.lab.pending)
-        if desk.session.failure is not None or (wanted and not busy and desk.notices.standing and not placed):
+        busy = busy or desk.answers.pending or (desk.lab is not None and desk.lab.pending)
+        if desk.session.failure is not None or (not placed and not busy and desk.notices.standing):
             break
         now = time.monotonic()
-        quiet_since = now if busy or not quiet_since else quiet_since
+        quiet_since = now if busy or not placed or not quiet_since else quiet_since
         if now - quiet_since > QUIET_S:
             break
         time.sleep(0.005)

@@ -60,6 +60,9 @@ class Wiring(QObject):
         self._request_soon.setSingleShot(True)
         self._request_soon.setInterval(REQUEST_PAUSE_MS)
         self._request_soon.timeout.connect(self._show_request)
+        self._around_soon = QTimer(self)
+        self._around_soon.setSingleShot(True)
+        self._around_soon.timeout.connect(self._show_around)
         self._connect_session(discovery)
         self._connect_panes()
         self._follow_tasks(discovery.tasks)
@@ -136,12 +139,12 @@ class Wiring(QObject):
         self._window.setWindowTitle(title_words(snapshot.task, snapshot))
         self._messages.set_timeline(timeline, same_task=change.same_task, grown=change.grown)
         self._counting.follow(change)
-        self._show_window()
-        self._panels.events.set_events(timeline.events, open_task=True)
-        self._panels.checkpoints.set_checkpoints(snapshot.checkpoints, open_task=True)
         self._stage.conversation.set_following(self._session.live)
         self._show_place()
-        self._show_request()
+        if change.same_task:
+            self._show_around()
+        else:  # the messages are painted first
+            self._around_soon.start()
 
     def _follow_request(self, number: int | None) -> None:
         self._panels.usage.set_request(number)
@@ -211,6 +214,17 @@ class Wiring(QObject):
         self._panels.checkpoints.set_refusal("" if action.isEnabled() else action.toolTip())
 
     # -- showing ------------------------------------------------------------------------------------------------
+
+    def _show_around(self) -> None:
+        """What surrounds the messages of the task: graph, events, checkpoints, the words about the request."""
+        self._around_soon.stop()
+        snapshot, timeline = self._session.snapshot, self._session.timeline
+        if snapshot is None or timeline is None:
+            return
+        self._show_window()
+        self._panels.events.set_events(timeline.events, open_task=True)
+        self._panels.checkpoints.set_checkpoints(snapshot.checkpoints, open_task=True)
+        self._show_request()
 
     def _show_place(self, _news: object = None) -> None:
         session, bar = self._session, self._window.bar

@@ -238,6 +238,7 @@ def test_another_task_ends_the_search(qtbot):
 
 def test_looking_for_much_leaves_room_for_events(qtbot, monkeypatch):
     monkeypatch.setattr(finder_module, "TELL_SECONDS", 0)
+    monkeypatch.setattr(finder_module, "SLICE_SECONDS", 0.0005)  # few messages a slice, on the fastest machine too
     shown = bench(qtbot, "u a", repeat=400, texts=dict.fromkeys(range(800), "some words to look at\n" * 200))
     told = []
     shown.view.find_progressed.connect(lambda state: told.append((time.perf_counter(), state)))

@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+import time
 from pathlib import Path
 
 import pytest
@@ -277,8 +278,10 @@ def test_a_picture_is_drawn_without_a_screen(qapp, agent, tmp_path):
     start = app.Start(tmp_path / "own", (agent.directory,))
     assert app.take_picture(start, app.Shot(out, (900, 600), request=3)) == ""
     assert out.read_bytes().startswith(b"\x89PNG")
+    asked = time.monotonic()
     reason = app.take_picture(app.Start(tmp_path / "own", (tmp_path / "nothing",)), app.Shot(out))
     assert "no file or folder" in reason.lower()
+    assert time.monotonic() - asked < 15, "a refusal is told at once, not when patience ends"
 
 
 def test_reading_never_writes(desk, agent):

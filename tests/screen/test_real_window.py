@@ -69,6 +69,17 @@ class Hands:
             self.do("key", key)
             time.sleep(0.1)
 
+    def dialog(self, window: str, keys: str, name: str) -> str:
+        """The dialog that keys open. A window that has just come up may not have read its task yet: asked again."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            self.press(window, keys)
+            for _ in range(20):
+                if found := self.do("search", "--onlyvisible", "--name", name).splitlines():
+                    return found[-1]
+                time.sleep(0.1)
+        raise AssertionError(f"{keys} opened no {name}")
+
     def click_from_corner(self, window: str, right: int, bottom: int) -> None:
         """A click so many pixels left of and above the lower right corner; the window may be gone."""
         shape = dict(line.split("=") for line in self.do("getwindowgeometry", "--shell", window).splitlines())
@@ -114,8 +125,7 @@ def test_truncate_and_undo_with_mouse_and_keyboard(agent, program):
     main = program.window("story")
     program.do("windowsize", "--sync", main, 1400, 900)
     program.click(main, 600, 300)
-    program.press(main, "ctrl+t")
-    dialog = program.window("Truncate to half")
+    dialog = program.dialog(main, "ctrl+t", "Truncate to half")
     assert agent.files() == before, "nothing is written before the preview is applied"
     wait_for(lambda: program.click_from_corner(dialog, 252, 28) or agent.files() != before)
     wait_for(lambda: json.loads(agent.index.read_bytes())[1].get("conversationHistoryDeletedRange") == [2, 7])
@@ -138,8 +148,7 @@ def test_stepping_by_keyboard_and_a_graph_click_write_nothing(agent, program):
 def test_cancel_writes_nothing(agent, program):
     before = agent.files()
     main = program.window("story")
-    program.press(main, "ctrl+shift+o")
-    dialog = program.window("Optimise reads")
+    dialog = program.dialog(main, "ctrl+shift+o", "Optimise reads")
     program.press(dialog, "Escape")
     time.sleep(0.5)
     assert agent.files() == before

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +25,9 @@ FRESH_MS = 10_000
 """A damaged file that was not written for so long is not being written at this moment."""
 SETTLED_NS = 2_000_000_000
 """A file changed at least so long before a reading keeps its time stamp only as long as nobody writes it."""
+
+ASIDE_FROM = 1 << 20
+"""Bytes of a file from which a thread of its own pays for itself."""
 
 READ_AT = "read_at_ms"
 """Key of Snapshot.extra: when the task was read."""
@@ -102,6 +107,16 @@ class PartReader:
             list(damage_findings(name, damage, len(content.log))),
         )
 
+    @contextmanager
+    def array_meanwhile(self, role: FileRole, name: str) -> Iterator[Callable[[], ArrayPart]]:
+        """As `array`, but a big file is fetched by another thread until the result is called for: it waits for the
+        disk while something else is parsed."""
+        if _size_of(self._directory / name) < ASIDE_FROM:
+            yield lambda: self.array(role, name)
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="reading") as aside:
+            yield aside.submit(self.array, role, name).result
+
     def text(self, role: FileRole, name: str) -> TextPart:
         """A small file whole, with the digest of its bytes in its stamp."""
         path = self._directory / name
@@ -145,6 +160,14 @@ class PartReader:
             return None
         log: JsonLog = self._previous.messages if role is FileRole.MESSAGES else self._previous.ui_items
         return log if isinstance(log, RawLog) else None
+
+
+def _size_of(path: Path) -> int:
+    """Bytes of a file; 0 for what cannot be looked at, whose reading will tell why."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _stamp(role: FileRole, path: Path, stat: os.stat_result) -> FileStamp:

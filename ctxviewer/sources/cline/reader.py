@@ -80,9 +80,10 @@ class _Reading:
     def snapshot(self) -> Snapshot:
         names = self._names()
         api_name, timeline_name = self._array_names(names)
-        api = self._parts.array(FileRole.MESSAGES, api_name)
-        part = self._parts.array(FileRole.TIMELINE, timeline_name)
-        timeline = self._timeline(part)
+        with self._parts.array_meanwhile(FileRole.MESSAGES, api_name) as messages_read:
+            part = self._parts.array(FileRole.TIMELINE, timeline_name)
+            timeline = self._timeline(part)
+            api = messages_read()
         updates = self._parts.text(FileRole.UPDATES, layout.UPDATES)
         metadata_part = self._parts.text(FileRole.METADATA, layout.METADATA)
         index, item = self._index()
