@@ -2,8 +2,8 @@
 
 import gc
 import threading
-import weakref
 import time
+import weakref
 from pathlib import Path
 
 import pytest
