@@ -178,7 +178,7 @@ def levels(window: float, limit: float) -> tuple[Level, ...]:
     top = Level("window", window, "all that the model can take in")
     managed, asked = "the context is managed: optimised, then truncated", "newer models are asked to condense"
     if condense >= limit:
-        return (top, Level("limit, 75 %", limit, f"from here on {managed}; {asked}"))
+        return (top, Level("limit, condense", limit, f"from here on {managed}; {asked}"))
     return (top, Level("limit", limit, f"from here on {managed}"), Level("75 %", condense, f"from here on {asked}"))
 
 

@@ -110,7 +110,7 @@ def test_never_more_than_the_bound_at_any_length():
     ("window", "limit", "expected"),
     [
         (200_000, 160_000, [("window", 200_000), ("limit", 160_000), ("75 %", 150_000)]),
-        (64_000, 37_000, [("window", 64_000), ("limit, 75 %", 37_000)]),
+        (64_000, 37_000, [("window", 64_000), ("limit, condense", 37_000)]),
         (0, 0, []),
     ],
 )
