@@ -49,6 +49,10 @@ GROUPS = (
 )
 """Panels on the right that share a place as tabs, from the top down: answers above, lists below."""
 
+SMALL, LARGE = (1280, 800), (1760, 1080)
+"""The window of the first start: between these, in pixels."""
+SHARE_OF_SCREEN = 0.85
+
 
 class MainWindow(QMainWindow):
     """Stage in the middle, panels around it, toolbar above, progress below."""
@@ -115,6 +119,7 @@ class MainWindow(QMainWindow):
         theme.current().changed.connect(self._set_icons)
         self.resize(self.sizeHint())  # panels get the widths they ask for only where there is room
         self._arrange()
+        self._first_day = self.saveState()
         self._restore_layout()
         self._title_docks()
 
@@ -166,10 +171,8 @@ class MainWindow(QMainWindow):
 
     def reset_layout(self) -> None:
         """Put every panel back where it was on the first day."""
-        for dock in self._docks.values():
-            dock.setFloating(False)
-            dock.show()
-        self._arrange()
+        self.restoreState(self._first_day)
+        self._size_docks()
 
     def focus_pane(self, step: int) -> None:
         """Move the focus to the next pane that is seen, in reading order."""
@@ -274,11 +277,16 @@ class MainWindow(QMainWindow):
             for dock in others:
                 self.tabifyDockWidget(first, dock)
             first.raise_()
+        self._size_docks()
+
+    def _size_docks(self) -> None:
         look = theme.current()
-        heads = [group[0] for group in groups]
+        heads = [self._docks[group[0]] for group in GROUPS]
+        more = self.size() - QSize(*SMALL)  # the reading matter gets most of what there is
+        widths = [look.px(250) + max(0, more.width() // 8), look.px(390) + max(0, more.width() // 3)]
         self.resizeDocks(heads, [look.px(460), look.px(240)], Qt.Orientation.Vertical)
-        self.resizeDocks([self._docks["usage"]], [look.px(200)], Qt.Orientation.Vertical)
-        self.resizeDocks([self._docks["tasks"], heads[0]], [look.px(250), look.px(390)], Qt.Orientation.Horizontal)
+        self.resizeDocks([self._docks["usage"]], [look.px(200) + max(0, more.height() // 4)], Qt.Orientation.Vertical)
+        self.resizeDocks([self._docks["tasks"], heads[0]], widths, Qt.Orientation.Horizontal)
 
     def _set_icons(self) -> None:
         look = theme.current()
@@ -323,8 +331,9 @@ class MainWindow(QMainWindow):
     # -- layout that is remembered ------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """For the first start."""
-        return QSize(1280, 800)
+        """For the first start: most of a bigger screen."""
+        room = self.screen().availableSize() * SHARE_OF_SCREEN
+        return room.boundedTo(QSize(*LARGE)).expandedTo(QSize(*SMALL))
 
     def _restore_layout(self) -> None:
         geometry, layout = self._settings.window()

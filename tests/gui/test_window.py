@@ -84,8 +84,10 @@ def test_panels_can_be_hidden_and_restored_and_the_layout_is_remembered(make_des
     later = make_desk()
     assert later.window.dock("usage").isHidden()
     assert later.window.dockWidgetArea(later.window.dock("tasks")) == Qt.DockWidgetArea.RightDockWidgetArea
+    size = later.window.size()
     later.actions["view.reset-layout"].trigger()
     qapp.processEvents()
+    assert later.window.size() == size, "panels find room in the window as it is"
     areas = {name: later.window.dockWidgetArea(later.window.dock(name)) for name in AREAS}
     assert areas == AREAS
     assert not any(later.window.dock(name).isHidden() for name in AREAS)
