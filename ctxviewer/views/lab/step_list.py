@@ -1,4 +1,4 @@
-"""The list of steps: number, sentence, the place, breakpoints. Short lists show whole sentences, long ones two lines."""
+"""The list of steps: number, sentence, place, breakpoints. Short lists show whole sentences, long ones two lines."""
 
 from __future__ import annotations
 
