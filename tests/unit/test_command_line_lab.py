@@ -61,7 +61,7 @@ def test_simulate_prints_the_steps_and_what_is_lost(agent):
     before = agent.files()
     status, out, _ = run("simulate", agent.directory, "--strategy", "HALF", "--request", 5)
     assert status == DONE
-    assert "Mode half: of 7 remaining messages messages 2–3 go" in out
+    assert "Mode half: messages 2–3 go, 2 of the 7 that remain" in out
     assert "This is a what-if before request 5" in out
     assert re.search(r"Cline: Truncate: half +\d", out)
     assert agent.files() == before

@@ -141,6 +141,8 @@ class _Projection:
             newest = last(updates.changes)
             if at(newest, KIND) != TEXT_KIND:
                 continue
+            if isinstance(updates.key, dict) and not isinstance(role_and_content(self.out[position])[1], list):
+                continue  # no block is looked up, so it does not matter that an object names none
             block = array_index(updates.key)
             hit = self._overlay(position, block, newest)
             if block is not None:

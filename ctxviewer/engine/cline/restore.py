@@ -158,7 +158,8 @@ def edited_after(removed: Sequence[Json], message_ts: JsValue, task_metadata: Js
         files = UNDEFINED if task_metadata is None else get(task_metadata, "files_in_context")
         for item in files if isinstance(files, list) else ():
             dates = (get(item, "cline_edit_date"), get(item, "user_edit_date"))
-            if any(truthy(date) and greater(date, message_ts) for date in dates):
+            later = [truthy(date) and greater(date, message_ts) for date in dates]  # a damaged one stops here
+            if any(later):
                 paths.append(get(item, "path"))
     except BrokenInputError:
         pass  # what was found before the damage counts

@@ -62,8 +62,8 @@ def truncate_from(state: State, keep: Keep | str, passes: Passes = PLAIN) -> Pla
     noticed = with_truncation_notice(state.history, state.timestamp)
     steps = [
         Step(
-            f"Mode {keep}: of {plural(len(messages) - first, 'remaining message')} "
-            f"messages {Range(first, fresh.end)} go ({_KEEP_WORDS[keep]}).",
+            f"Mode {keep}: messages {Range(first, fresh.end)} go, {fresh.end - first + 1} of the "
+            f"{len(messages) - first} that remain ({_KEEP_WORDS[keep]}).",
             state.project(fresh, state.history),
             {"remaining": len(messages) - first, "first": first, "last": fresh.end},
             tuple((number, None) for number in range(max(first, FIRST_DELETED), fresh.end + 1)),

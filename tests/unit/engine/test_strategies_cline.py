@@ -40,7 +40,7 @@ def test_a_cut_tells_its_range_the_orphans_and_the_notice():
     plan = strategy("half").plan(lab_state([*talk, u(result("t5"), "last")], [9_000]))
     assert plan.after.deleted_range == Range(2, 7)
     assert sentences(plan) == [
-        "Mode half: of 13 remaining messages messages 2–7 go (the older half of the rest).",
+        "Mode half: messages 2–7 go, 6 of the 13 that remain (the older half of the rest).",
         "Message 8 loses 1 orphan result: the calls are not sent any more.",
         "The truncation notice is put on message 1.",
     ]

@@ -98,6 +98,16 @@ def test_block_numbers_stored_as_texts_count_message_numbers_do_not() -> None:
     assert sent_messages(messages, None, by_message) == messages
 
 
+def test_an_object_as_a_block_number_matters_only_where_a_block_is_looked_up() -> None:
+    history = ContextHistory.parse('[[0,[0,[[{"toString":1},[[1,"text",["x"]]]]]]]]')
+    messages = [u("a"), a("b")]
+    with pytest.raises(BrokenInputError):
+        sent_messages(messages, None, history)
+    for words in ("a", None, {}):
+        messages[0] = {"role": "user", "content": words}
+        assert sent_messages(messages, None, history) == messages
+
+
 @pytest.mark.parametrize("changes", ["[]", "null", "7", '""'])
 def test_a_stored_block_without_updates_makes_every_view_fail(changes: str) -> None:
     history = ContextHistory.parse(f"[[0,[0,[[0,{changes}]]]]]")

@@ -206,3 +206,13 @@ def test_files_to_warn_about() -> None:
         "new",
     )
     assert edited_after([], 5, None) == ()
+
+
+def test_a_file_with_one_damaged_date_is_not_warned_about_and_ends_the_list() -> None:
+    for damaged in ({"toString": 1}, [{"toString": 1}]):
+        files = [
+            {"path": "before", "cline_edit_date": 6},
+            {"path": "damaged", "cline_edit_date": 6, "user_edit_date": damaged},
+            {"path": "behind", "cline_edit_date": 6},
+        ]
+        assert edited_after([], 5, {"files_in_context": files}) == ("before",)
