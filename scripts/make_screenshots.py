@@ -14,6 +14,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
 
 from ctxviewer import app, resources
 from ctxviewer.domain.view import TextMode
+from ctxviewer.engine.facts import FileQuestion, TextQuestion
 from ctxviewer.engine.plans import plan_truncate
 from ctxviewer.sources.discover import Found
 from ctxviewer.sources.samples import fresh_samples
@@ -61,6 +62,13 @@ def _lab(desk: app.Desk) -> None:
     lab.stepping.go_to(9)
 
 
+def _facts(desk: app.Desk) -> None:
+    """The instruction that was lost, followed through all requests."""
+    desk.window.show_panel("facts")
+    desk.answers.tracking.track(FileQuestion("harbor/auth/service.py"))
+    desk.answers.tracking.track(TextQuestion("do not touch SESSION_TTL"))
+
+
 def _findings(desk: app.Desk) -> None:
     desk.window.show_panel("findings")
 
@@ -69,6 +77,7 @@ PICTURES = (
     Picture("window", LOGIN, 18, 1),
     Picture("difference", IMPORTER, 17, 20, _difference),
     Picture("what-if", LOGIN, None, 34, _what_if),
+    Picture("facts", LOGIN, 18, 8, _facts),
     Picture("lab", LOGIN, prepare=_lab),
     Picture("damage", VITE, None, 12, _findings),
     Picture("dark", LOGIN, 18, 1, look="dark"),
@@ -113,7 +122,12 @@ def _settle(application: app.QApplication, desk: app.Desk, quiet_s: float = 0.7)
     since = time.monotonic()
     while time.monotonic() - since < quiet_s:
         application.processEvents()
-        if desk.runner.jobs or desk.discovery.searching or (desk.lab is not None and desk.lab.pending):
+        if (
+            desk.runner.jobs
+            or desk.discovery.searching
+            or desk.answers.pending
+            or (desk.lab is not None and desk.lab.pending)
+        ):
             since = time.monotonic()
         time.sleep(0.005)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtGui import QColor, QFontMetrics, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from ctxviewer.domain.plan import Effects, Plan, PlanKind
@@ -18,6 +18,7 @@ from ctxviewer.models.marks import Mark
 from ctxviewer.views import theme
 from ctxviewer.views.theme import Choice
 from ctxviewer.views.usage import UsageGraph
+from ctxviewer.views.usage.gutter import LEADER
 from helpers.talk import talk
 from helpers.usage import UsageTask, checkpoint, event, request
 
@@ -125,6 +126,14 @@ def test_every_line_has_a_label_and_none_overlaps(graph, qtbot):
 def test_a_low_task_gets_the_height_and_the_lines_an_arrow(graph, qtbot):
     plot = shown(graph, qtbot, make_task(total=20_000), 1_000_000, 960_000)
     assert [words[0] for _, words, _ in plot._gutter.labels()] == ["▲"] * 3
+
+
+@pytest.mark.parametrize(("window", "limit"), [(64_000, 37_000), (200_000, 160_000), (1_000_000, 960_000)])
+def test_labels_of_lines_have_room(graph, qtbot, window, limit):
+    plot = shown(graph, qtbot, make_task(total=20_000), window, limit)
+    metrics = QFontMetrics(theme.current().ui_font(size=11))
+    widest = max(metrics.horizontalAdvance(words) for _, words, _ in plot._gutter.labels())
+    assert widest + theme.current().px(LEADER) < plot._gutter.width()
 
 
 def test_later_requests_are_dimmed_and_named(graph, qtbot, light):

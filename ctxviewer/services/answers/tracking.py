@@ -6,6 +6,7 @@ program ends. Each fact has a place of its own, which gives it its letter, colou
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -70,6 +71,8 @@ class Tracking(QObject):
         self._task: PurePath | None = None
         self._token: CancelToken | None = None
         self._asking: CancelToken | None = None
+        self._asked: Question | None = None
+        self._waiting: deque[Question] = deque()
         self._paths: tuple[str, ...] = ()
         self._paths_of: Insight | None = None
         session.task_changed.connect(self._follow_task)
@@ -91,7 +94,14 @@ class Tracking(QObject):
         return self._token is not None or self._asking is not None
 
     def track(self, question: Question) -> None:
-        """Pin one more fact, once its question has been answered; `refused` tells when it cannot be asked."""
+        """Pin one more fact, once its question has been answered; `refused` tells when it cannot be asked.
+
+        While one question is being answered, others wait.
+        """
+        if self._asking is not None:
+            if question != self._asked and question not in self._waiting:
+                self._waiting.append(question)
+            return
         known = next((fact for fact in self._facts if fact.question == question), None)
         insight = self._knowledge.insight
         if known is not None:
@@ -129,12 +139,12 @@ class Tracking(QObject):
             if token is not None:
                 token.cancel()
         self._token = self._asking = None
+        self._waiting.clear()
 
     # -- inside
 
     def _ask(self, insight: Insight, question: Question) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
+        self._asked = question
 
         def work(token: CancelToken) -> tuple[Insight, Fact]:
             from ctxviewer.engine.facts import track  # noqa: PLC0415 - as above
@@ -158,10 +168,16 @@ class Tracking(QObject):
         fresh = Tracked(place, fact.question, fact, working=False)
         self._put((*self._facts, fresh))
         self.added.emit(fresh)
+        self._ask_next()
 
     def _refuse(self, error: CtxError) -> None:
         self._asking = None
         self.refused.emit(error)
+        self._ask_next()
+
+    def _ask_next(self) -> None:
+        while self._waiting and self._asking is None:
+            self.track(self._waiting.popleft())
 
     def _follow_task(self, _task: object) -> None:
         self.close()

@@ -31,8 +31,9 @@ class Gutter(QWidget):
         """Take the width that the longest label needs."""
         look = theme.current()
         metrics = QFontMetrics(look.ui_font(size=11))
-        curves = [f"{curve.label} 168k est." for curve in self._picture.curves]
-        widest = max(metrics.horizontalAdvance(words) for words in ("what-if 168k est.", *curves))
+        words = ["what-if 168k est.", *(f"{curve.label} 168k est." for curve in self._picture.curves)]
+        words += [f"▲ {level.name} 168k" for level in self._picture.levels]
+        widest = max(metrics.horizontalAdvance(one) for one in words)
         self.setFixedWidth(widest + look.px(LEADER + 6))
 
     def set_box(self, top: float, bottom: float) -> None:

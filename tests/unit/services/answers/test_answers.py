@@ -191,6 +191,23 @@ def test_a_bad_question_is_refused_in_a_sentence(bench, question, words):
     assert bench.tracking.facts == ()
 
 
+def test_facts_asked_for_while_another_is_looked_for_wait_for_their_turn(qapp, task):
+    bench = Bench(task, held=True).open(task)
+    refused = Heard(bench.tracking.refused)
+    for question in (
+        TextQuestion("port 8080"),
+        TextQuestion("  "),
+        FileQuestion("src/a.py"),
+        TextQuestion("port 8080"),
+    ):
+        bench.tracking.track(question)
+    assert bench.tracking.pending
+    bench.run()
+    assert [one.question for one in bench.tracking.facts] == [TextQuestion("port 8080"), FileQuestion("src/a.py")]
+    assert len(refused.said) == 1
+    assert not bench.tracking.pending
+
+
 def test_removed_places_are_used_again_and_there_are_not_too_many(bench):
     for number in range(MOST):
         bench.tracking.track(MessageQuestion(number))
