@@ -1,4 +1,4 @@
-"""Recorded cases of Cline's context management: where they are, and how a case is run through the engine.
+"""Recorded cases of Cline's context management: how a case is run through the engine.
 
 A case runs to a mapping with the keys of its `expect`, in the recorded forms (ranges as pairs, infinity as
 `{"number": "Infinity"}`), so that a test compares key by key.
@@ -6,13 +6,9 @@ A case runs to a mapping with the keys of its `expect`, in the recorded forms (r
 
 from __future__ import annotations
 
-import gzip
-import json
-import lzma
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.ranges import Range
@@ -27,8 +23,7 @@ from ctxviewer.engine.cline.subagent import compact
 from ctxviewer.engine.cline.truncation import Keep, next_range
 from ctxviewer.engine.cline.updates import EMPTY, ContextHistory, HalfDoneError
 from ctxviewer.engine.cline.window import Api, Provider, window_info
-
-BUNDLED = Path(__file__).parents[1] / "data" / "vectors"
+from helpers.vector_files import CLINE, NoVectorsError, cases_under
 
 
 @dataclass(frozen=True)
@@ -42,32 +37,12 @@ class Case:
     """With `input` or `steps`, and `expect`."""
 
 
-def folder(option: str | None) -> Path | None:
-    """The folder with the cases: of `--vectors DIR` DIR/cline or DIR itself; None if DIR has none for Cline."""
-    if option is None:
-        return BUNDLED / "cline"
-    given = Path(option)
-    if (given / "cline").is_dir():
-        return given / "cline"
-    known = {*RUNNERS, "sequences"}
-    return given if any(path.name.partition(".json")[0] in known for path in given.glob("*.json*")) else None
-
-
-def read_json(path: Path) -> object:
-    opener = {".xz": lzma.open, ".gz": gzip.open}.get(path.suffix, open)
-    with opener(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
-
-
-def load_cases(where: Path) -> Iterator[Case]:
-    """All cases of all files, plain or compressed, in order of the names."""
-    for path in sorted(where.iterdir()):
-        if ".json" not in path.suffixes or path.name.startswith("notices."):
-            continue
-        file = read_json(path)
-        if isinstance(file, dict) and "cases" in file:
-            for body in file["cases"]:
-                yield Case(file["op"], body["id"], tuple(body["tags"]), body)
+def load_cases(option: str | None = None) -> Iterator[Case]:
+    """All cases of all files in `--vectors DIR`, else the bundled ones, in order of the files."""
+    for path, file, body in cases_under(option, CLINE):
+        if file["op"] not in {*RUNNERS, "sequences"}:
+            raise NoVectorsError(f"--vectors: {path} holds cases of the unknown call {file['op']!r}")
+        yield Case(file["op"], body["id"], tuple(body.get("tags", ())), body)
 
 
 def as_range(value: list | None) -> Range | None:
@@ -165,7 +140,8 @@ def run_optimize(given: dict) -> dict:
         )
     except BrokenInputError:
         return {"throws": True, "written": None}
-    return {"need_to_truncate": need, "written": after.dump() if changed else None}
+    written = changed and not given.get("task_dir_missing", False)
+    return {"need_to_truncate": need, "written": after.dump() if written else None}
 
 
 def run_optimize_in_memory(given: dict) -> dict:
@@ -201,7 +177,8 @@ def run_rollback(given: dict) -> dict:
     results = []
     for time in given["timestamps"]:
         try:
-            results.append({"timestamp": time, "written": history.without_later_than(time).dump()})
+            after = history.without_later_than(time).dump()
+            results.append({"timestamp": time, "written": None if given.get("task_dir_missing") else after})
         except BrokenInputError:
             results.append({"timestamp": time, "throws": True})
     return {"results": results}
@@ -213,15 +190,19 @@ def run_subagent(given: dict) -> dict:
     rounds = []
     for step in given["rounds"]:
         conversation = [*conversation, *step["append"]]
-        done = compact(conversation, deleted, history, step["now"])
-        conversation, deleted, history = done.conversation, done.deleted, done.history
+        try:
+            done = compact(conversation, deleted, history, step["now"])
+            conversation, deleted, history = done.conversation, done.deleted, done.history
+            count = len(sent_messages(conversation, deleted, history))
+        except BrokenInputError:
+            return {"throws": True, "rounds": rounds}
         rounds.append(
             {
                 "did_compact": done.did_compact,
                 "range": pair(deleted),
                 "conversation": conversation,
                 "context_history": memory(history),
-                "sent_after": {"count": len(sent_messages(conversation, deleted, history))},
+                "sent_after": {"count": count},
             }
         )
     return {"rounds": rounds}
@@ -292,7 +273,8 @@ class Story:
         self.messages = with_contents_emptied(self.messages, decision.sent.emptied)
         self.range, self.history = decision.range_after, decision.history_after
         self.file = decision.written or self.file
-        return {"updated": decision.range_updated, "sent_count": len(decision.sent.messages)}
+        sent_count = len(decision.sent.messages)
+        return {"updated": decision.range_updated, "sent_count": sent_count, "history_after": self.messages}
 
     def optimize(self, step: dict) -> dict:
         need, self.history, changed = optimize_for_request(

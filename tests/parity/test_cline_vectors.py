@@ -8,7 +8,8 @@ import pytest
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.engine.cline import notices
-from helpers.cline_vectors import BUNDLED, RUNNERS, Case, Story, folder, load_cases, read_json
+from helpers.cline_vectors import RUNNERS, Case, Story, load_cases
+from helpers.vector_files import BUNDLED, read_json
 
 NOT_COMPARED = {"error", "message", "history_after"}
 """Words of the reference's errors; and its change of the given history, which this engine must not make."""
@@ -16,8 +17,7 @@ NOT_COMPARED = {"error", "message", "history_after"}
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        where = folder(metafunc.config.getoption("--vectors"))
-        cases = list(load_cases(where)) if where is not None else []
+        cases = list(load_cases(metafunc.config.getoption("--vectors")))
         metafunc.parametrize("case", cases, ids=[case.id for case in cases])
 
 
@@ -65,6 +65,8 @@ def check_story(case: Case) -> None:
 def compare(key: str, result: object, expected: object) -> None:
     if key.endswith("returned_error"):
         assert (result is None) is (expected is None), key
+    elif key == "results":
+        assert result == [{name: part for name, part in one.items() if name not in NOT_COMPARED} for one in expected]
     else:
         assert result == expected, key
 
@@ -79,6 +81,6 @@ def test_notice_texts() -> None:
 
 
 def test_every_kind_of_case_is_bundled() -> None:
-    cases = list(load_cases(BUNDLED / "cline"))
+    cases = list(load_cases())
     assert {case.op for case in cases} == {*RUNNERS, "sequences"}
     assert len(cases) > 600

@@ -1,13 +1,11 @@
-"""Recorded cases of Sage's rules, one test a case. `--vectors DIR` takes them from DIR/sage or from DIR itself."""
+"""Recorded cases of Sage's rules, one test a case. `--vectors DIR` takes them from DIR instead of the bundled ones."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,29 +20,22 @@ from ctxviewer.engine.sage.pruner import MessagePruner
 from ctxviewer.engine.sage.session import SageSession
 from ctxviewer.engine.sage.streaming import StreamingTokenCounter
 from ctxviewer.engine.sage.summarizer import extract_summary, simple_summary
-
-BUNDLED = Path(__file__).parents[1] / "data" / "vectors"
+from helpers.vector_files import SAGE, NoVectorsError, cases_under
 
 Case = dict[str, Any]
 
 
-def cases(folder: Path) -> Iterator[Any]:
-    """The cases under a folder of vectors: those of the files in its `sage`, or of its own files with a profile."""
-    if not folder.is_dir():
-        raise pytest.UsageError(f"--vectors: no such folder: {folder}")
-    inner = folder / "sage"
-    for path in sorted((inner if inner.is_dir() else folder).glob("*.json")):
-        document = json.loads(path.read_bytes())
-        if isinstance(document, dict) and "profile" in document:
-            assert document["format"] == 1
-            for case in document["cases"]:
-                yield pytest.param(case, id=f"{path.stem}-{case['id']}")
+def cases(option: str | None = None) -> Iterator[Any]:
+    """The cases of all files in `--vectors DIR`, else the bundled ones."""
+    for path, file, case in cases_under(option, SAGE):
+        if file.get("format") != 1 or case["kind"] not in RUNNERS:
+            raise NoVectorsError(f"--vectors: {path} is of another format or holds the unknown kind {case['kind']!r}")
+        yield pytest.param(case, id=f"{path.name.partition('.')[0]}-{case['id']}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "sage_case" in metafunc.fixturenames:
-        given = metafunc.config.getoption("--vectors", default=None)
-        metafunc.parametrize("sage_case", list(cases(Path(given) if given else BUNDLED)))
+        metafunc.parametrize("sage_case", list(cases(metafunc.config.getoption("--vectors"))))
 
 
 def text_of(value: Any) -> str:
@@ -66,8 +57,13 @@ def tools_of(values: Sequence[Case] | None) -> list[ToolSchema]:
     ]
 
 
+def fields_of(fields: Case | None) -> Case:
+    """Fields of a configuration: ratios are floats, also when they were recorded as 1 or as "inf"."""
+    return {name: float(value) if name.endswith("_ratio") else value for name, value in (fields or {}).items()}
+
+
 def context_config(base: ContextConfig, fields: Case | None) -> ContextConfig:
-    changes = dict(fields or {})
+    changes = fields_of(fields)
     if "overflow_strategy" in changes:
         changes["overflow_strategy"] = OverflowStrategy(changes["overflow_strategy"])
     return replace(base, **changes)
@@ -160,7 +156,7 @@ def run_ctx_config(given: Case, expected: Case) -> None:
 
 def run_ac_config(given: Case, expected: Case) -> None:
     base = AutoCompactConfig.for_provider(given.get("provider"), given.get("model"))
-    config = replace(base, **given.get("config", {})).with_override(given.get("env"))
+    config = replace(base, **fields_of(given.get("config"))).with_override(given.get("env"))
     assert same(asdict(config), expected["config"])
     assert config.threshold_tokens == expected["threshold_tokens"]
     assert config.target_tokens == expected["target_tokens"]
@@ -270,7 +266,7 @@ def run_make_boundary(given: Case, expected: Case) -> None:
 
 def run_session(given: Case, expected: Case) -> None:
     model, names = Model(given), Names()
-    config = replace(AutoCompactConfig(), **given.get("config", {})).with_override(given.get("env"))
+    config = replace(AutoCompactConfig(), **fields_of(given.get("config"))).with_override(given.get("env"))
     auto = AutoCompact(config, now=lambda: "2026-01-02T03:04:05Z", new_id=lambda: "an id", model=model.call)
     session = SageSession()
     assert len(given["steps"]) == len(expected["steps"])
@@ -358,7 +354,7 @@ def test_vector(sage_case: Case) -> None:
 
 def test_bundled_vectors_are_complete() -> None:
     kinds: dict[str, int] = {}
-    for param in cases(BUNDLED):
+    for param in cases():
         kind = param.values[0]["kind"]
         kinds[kind] = kinds.get(kind, 0) + 1
     assert set(kinds) == set(RUNNERS)

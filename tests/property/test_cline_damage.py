@@ -12,7 +12,7 @@ import random
 import pytest
 
 from ctxviewer.domain.errors import BrokenInputError
-from helpers.cline_vectors import BUNDLED, RUNNERS, Case, Story, load_cases
+from helpers.cline_vectors import RUNNERS, Case, Story, load_cases
 
 ODD = [
     None, 0, 1, -1, 2.5, 4, 2**53 + 1, "", "x", "text", "user", "tool_result", True, False, [], {}, [[]], [None],
@@ -87,7 +87,7 @@ def damaged(given: dict, rnd: random.Random) -> dict:
 
 def small_cases() -> dict[str, list[Case]]:
     found: dict[str, list[Case]] = {}
-    for case in load_cases(BUNDLED / "cline"):
+    for case in load_cases():
         given = case.body.get("input") or case.body
         if len(json.dumps(given)) < LARGEST:
             found.setdefault(case.op, []).append(case)
