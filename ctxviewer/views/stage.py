@@ -18,6 +18,7 @@ from ctxviewer.services.notices import Notices
 from ctxviewer.services.session import Session
 from ctxviewer.views.empty import EmptyState
 from ctxviewer.views.find_bar import FindBar
+from ctxviewer.views.leftover_page import LeftoverPage
 from ctxviewer.views.notice_bar import NoticeBar
 from ctxviewer.views.plan_bar import PlanBar
 
@@ -45,6 +46,9 @@ class Stage(QWidget):
         self.empty.activated.connect(self._pass_offer)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty)
+        self.leftover = LeftoverPage(self)
+        self.leftover.activated.connect(self._pass_offer)
+        self._stack.addWidget(self.leftover)
         self.plan_bar = PlanBar(actions, self)
         self.find_bar = FindBar(actions, self)
         self.notices = NoticeBar(notices, actions, self)
@@ -92,11 +96,23 @@ class Stage(QWidget):
             first = errors[0] if errors else None
             sentence = first.sentence if first is not None else "The messages of this task cannot be read."
             advice = first.advice if first is not None else ""
-            self._say(" ".join(part for part in (sentence, advice) if part), "Read again", "task.reload", "error")
+            words = " ".join(part for part in (sentence, advice) if part)
+            if snapshot.ui:
+                self._show_leftovers(snapshot, words)
+            else:
+                self._say(words, "Read again", "task.reload", "error")
         elif not len(snapshot.messages):
             self._say("This task has no messages yet.", "Read again", "task.reload", "task")
         elif self._conversation is not None:
             self._stack.setCurrentWidget(self._conversation)
+
+        if self._stack.currentWidget() is not self.leftover:
+            self.leftover.forget()
+
+    def _show_leftovers(self, snapshot: Snapshot, words: str) -> None:
+        self._offer = "task.reload"
+        self.leftover.show_leftovers(snapshot, words, "Read again")
+        self._stack.setCurrentWidget(self.leftover)
 
     def _say(self, sentence: str, action: str = "", offer: str = "", icon: str = "") -> None:
         self._offer = offer

@@ -439,7 +439,8 @@ def test_a_broken_task_shows_why_and_the_others_stay_usable(make_desk, agent):
     desk.session.open_task(refs[broken.task_id])
     stage = desk.window.stage
     assert not stage.shows_conversation
-    assert "api_conversation_history.json" in stage.empty.sentence
+    assert "api_conversation_history.json" in stage.leftover.sentence
+    assert "lost" in stage.leftover.text, "what the agent showed is still there to read"
     QApplication.processEvents()
     assert not desk.actions["act.truncate-half"].isEnabled()
     assert "api_conversation_history.json" in desk.actions["act.truncate-half"].toolTip()

@@ -47,6 +47,7 @@ def test_requests_are_counted_from_one_at_the_middle_of_their_bar():
 
 def test_tokens_are_short():
     assert [label for _, label in token_ticks(212_000, 110, 26)] == ["0", "100k", "200k"]
+    assert [label for _, label in token_ticks(20_000, 100, 26)] == ["0", "10k"], "a label at the edge would be cut"
     assert [label for _, label in token_ticks(530, 100, 26)] == ["0", "200", "400"]
     assert token_ticks(1_500_000, 100, 40)[-1] == (1_000_000, "1M")
     assert token_ticks(2_100, 200, 26)[1:4] == [(500, "500"), (1_000, "1.0k"), (1_500, "1.5k")]

@@ -74,11 +74,12 @@ def request_ticks(span: Span, count: int, apart: float) -> list[tuple[float, str
 
 
 def token_ticks(top: float, height: float, apart: float) -> list[tuple[float, str]]:
-    """Heights and labels, at least `apart` pixels from each other."""
+    """Heights and labels, at least `apart` pixels from each other, none so near to the top that it would be cut."""
     if top <= 0 or height <= 0:
         return []
     step = nice_step(apart * top / height)
-    return [(place * step, _label(place * step, step)) for place in range(int(top / step) + 1)]
+    most = top * (1 - apart / 5 / height)
+    return [(place * step, _label(place * step, step)) for place in range(int(max(0.0, most) / step) + 1)]
 
 
 def _label(value: float, step: float) -> str:
