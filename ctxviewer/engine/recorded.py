@@ -60,7 +60,7 @@ def recorded(facts: Facts) -> Recorded:
     stored = len(timeline.snapshot.messages)
     for request, moment in zip(timeline.requests, timeline.moments, strict=True):
         until = max(until, min(moment.until, stored))
-        updates = by_time.all_in_force if request.ui_index < 0 else by_time.at(request.ts, moment.streamed_ts)
+        updates = timeline.history.in_force() if request.ui_index < 0 else by_time.at(request.ts, moment.streamed_ts)
         differences = known.get(id(updates))
         if differences is None:
             differences = known[id(updates)] = _differences(facts, updates)

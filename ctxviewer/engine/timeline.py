@@ -138,12 +138,12 @@ class Timeline:
         Requests between which nothing changed share one mapping. IndexError for a request that does not exist.
         """
         if number is None:
-            return self._by_time.all_in_force
+            return self.history.in_force()
         if not 0 <= number < len(self.moments):
             raise IndexError(f"there is no request {number + 1}; the task has {len(self.moments)}")
         request = self.requests[number]
         if request.ui_index < 0:
-            return self._by_time.all_in_force
+            return self.history.in_force()
         return self._by_time.at(request.ts, self.moments[number].streamed_ts)
 
     def updates_sent(self, number: int | None) -> Mapping[tuple[int, int], Update]:
@@ -235,7 +235,7 @@ class Timeline:
 
     def history_at(self, projection: Projection) -> ContextHistory:
         """The updates of a projection as the value that the engine's rules take."""
-        if projection.request is None and projection.updates is self._by_time.all_in_force:
+        if projection.request is None and projection.updates is self.history.in_force():
             return self.history
         return history_of(projection.updates.values())
 

@@ -91,6 +91,16 @@ def test_blocks_of_every_message_are_those_of_the_engine(messages, history, dele
         assert drawn == (content if isinstance(content, list) else [content])
 
 
+def test_an_update_of_another_kind_hides_the_older_ones_in_the_picture_too():
+    messages = [{"role": role, "content": [{"type": "text", "text": role}]} for role in ("user", "assistant")]
+    text = '[[0,[2,[[0,[[1,"text",["old"],[]],[2,"image",["new"],[]]]]]]]]'
+    timeline = Timeline(Snapshot(REF, 1, messages=PlainLog(messages), updates_text=text))
+    projection = timeline.projection(None)
+    assert timeline.sent(None) == messages
+    assert [block.sent.raw for block in timeline.blocks(projection, 0)] == messages[0]["content"]
+    assert timeline.history_at(projection) is timeline.history
+
+
 @settings(max_examples=300, deadline=None)
 @given(conversations(), histories(), ranges)
 def test_repairs_are_those_of_the_engine(messages, history, deleted):

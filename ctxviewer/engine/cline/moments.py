@@ -112,11 +112,6 @@ class UpdatesByTime:
         self._times = [_time(update) for update in self._ordered]
         self._cache: dict[tuple[int, int, int], dict[tuple[int, int], Update]] = {}
 
-    @property
-    def all_in_force(self) -> dict[tuple[int, int], Update]:
-        """The last update of every block, whatever its time."""
-        return self._mapping(len(self._ordered), 0, 0)
-
     def at(self, request_ts: float, streamed_ts: float) -> dict[tuple[int, int], Update]:
         """Updates before the request, plus those made inside it before the answer came.
 

@@ -147,7 +147,17 @@ class ContextHistory:
             yield from _updates_of(entry)
 
     def in_force(self) -> dict[tuple[int, int], Update]:
-        """The newest update by (message, block). A newest one that makes no sense hides the older ones."""
+        """The newest update by (message, block). A newest one that makes no sense hides the older ones.
+
+        The same object each time; it must not be changed.
+        """
+        found = self._in_force
+        if found is None:
+            found = self._find_in_force()
+            object.__setattr__(self, "_in_force", found)
+        return found
+
+    def _find_in_force(self) -> dict[tuple[int, int], Update]:
         found: dict[tuple[int, int], Update] = {}
         for entry in self.entries.values():
             message = as_int(_json(entry.key))
