@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import chain
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from ctxviewer import __version__
@@ -14,21 +16,49 @@ from ctxviewer.actions.spec import ActionSpec, Menu
 from ctxviewer.views import theme
 from ctxviewer.views.conversation.keyboard import KEYS
 
-LEGEND = (
-    ("Hatched and dimmed", "not sent: the message lies in the deleted range of the chosen request"),
-    ("Line with ✂", "a truncation: which messages, since which request, how much"),
-    ("Stripe and label in ochre", "rewritten: an update replaces the stored text; the label names the rule"),
-    (
-        "Stripe and label in green",
-        "repaired: a tool result was moved, added or dropped so that calls and results pair up",
+LEGEND = {
+    "In the conversation": (
+        (
+            "hidden",
+            "event",
+            "Hatched and dimmed",
+            "not sent: the message lies in the deleted range of the chosen request",
+        ),
+        (
+            "rewritten",
+            "rewritten",
+            "Amber stripe and label",
+            "rewritten: an update replaces the text; the label names the rule",
+        ),
+        (
+            "repaired",
+            "repaired",
+            "Green stripe and label",
+            "repaired: a result was moved, added or dropped, so that calls and results pair up",
+        ),
+        ("later", "muted", "Dimmed without hatch", "later: the message did not exist yet at the chosen request"),
+        (
+            "made-up",
+            "accent",
+            "Dashed frame, “made up”",
+            "rules of the lab would send this message; it is stored nowhere",
+        ),
+        ("step", "accent", "“this step”", "what the step of the lab that is looked at has changed"),
     ),
-    ("Dimmed without hatch", "later: the message did not exist yet at the chosen request"),
-    ("Dashed stripe, *made up*", "rules of the lab would send this message; it is stored nowhere"),
-    ("*this step*", "what the step of the lab that is looked at has changed"),
-    ("Dashed curves of the graph", "replays: what strategies would have sent with each request, estimated"),
-    ("reported", "a token number from the provider"),
-    ("estimated", "a token number from our own counter; images are not counted as text"),
-)
+    "In the usage graph and the lists": (
+        ("truncate", "event", "Truncated", "from this request on, a range of messages is no longer sent"),
+        ("optimize", "rewritten", "Optimised", "older copies of files were replaced by a notice"),
+        ("condense", "event", "Condensed", "a summary stands for what went before"),
+        ("rollback", "accent", "Rolled back", "the task was taken back to an earlier point"),
+        ("checkpoint", "muted", "Checkpoint", "a point that the task can be rolled back to"),
+        ("replay", "muted", "Dashed curves", "replays: what strategies would have sent with each request, estimated"),
+    ),
+    "Numbers": (
+        ("", "", "reported", "a token number from the provider"),
+        ("", "", "estimated", "a token number from our own counter; images are not counted as text"),
+    ),
+}
+"""Groups of signs: icon, its tone, the sign in words, what it means."""
 
 
 def shortcuts_html() -> str:
@@ -46,11 +76,18 @@ def shortcuts_html() -> str:
 
 
 def legend_html() -> str:
-    """What each sign of the conversation means."""
-    rows = "".join(
-        f"<tr><td width='34%'><b>{escape(sign)}</b></td><td>{escape(words)}</td></tr>" for sign, words in LEGEND
-    )
-    return f"<table width='100%' cellpadding='4'>{rows}</table>"
+    """What each sign means. Its pictures are named 'sign:icon/tone', see `HelpDialog`."""
+    parts: list[str] = []
+    for group, signs in LEGEND.items():
+        parts.append(f"<h3>{escape(group)}</h3><table width='100%' cellpadding='4'>")
+        for icon, tone, sign, words in signs:
+            picture = f"<img src='sign:{icon}/{tone}'>" if icon else ""
+            parts.append(
+                f"<tr><td width='5%'>{picture}</td><td width='30%'><b>{escape(sign)}</b></td>"
+                f"<td>{escape(words)}</td></tr>"
+            )
+        parts.append("</table>")
+    return "".join(parts)
 
 
 def about_html() -> str:
@@ -91,6 +128,7 @@ class HelpDialog(QDialog):
         self._text = QTextBrowser(self)
         self._text.setOpenLinks(False)
         self._text.setAccessibleName(title)
+        self._add_pictures()
         self._text.setHtml(make())
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         box.rejected.connect(self.reject)
@@ -98,7 +136,15 @@ class HelpDialog(QDialog):
         layout.setContentsMargins(look.px(12), look.px(12), look.px(12), look.px(10))
         layout.addWidget(self._text, 1)
         layout.addWidget(box)
-        self.resize(look.px(440 if page == "about" else 780), look.px(240 if page == "about" else 620))
+        self.resize(look.px(460 if page == "about" else 780), look.px(280 if page == "about" else 660))
+
+    def _add_pictures(self) -> None:
+        look = theme.current()
+        for icon, tone, _, _ in chain.from_iterable(LEGEND.values()):
+            if icon:
+                picture = look.icon(icon, tone).pixmap(QSize(look.px(16), look.px(16)))
+                kind = QTextDocument.ResourceType.ImageResource
+                self._text.document().addResource(kind, QUrl(f"sign:{icon}/{tone}"), picture)
 
     @property
     def words(self) -> str:

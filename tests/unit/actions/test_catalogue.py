@@ -5,13 +5,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QKeySequence, QTextDocument
+from PySide6.QtWidgets import QTextBrowser
 
 from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.catalogue import BY_ID, CATALOGUE
 from ctxviewer.actions.needs import Situation, first_reason, reason
 from ctxviewer.actions.spec import Menu, Need
-from ctxviewer.views.dialogs.help import HelpDialog, shortcuts_html
+from ctxviewer.engine.events import Event, EventKind
+from ctxviewer.models.happenings import EventsModel
+from ctxviewer.models.listing import ListingRole
+from ctxviewer.views.dialogs.help import LEGEND, HelpDialog, shortcuts_html
 from ctxviewer.views.icons import GLYPHS
 from helpers.snapshots import Heard
 
@@ -131,6 +136,20 @@ def test_the_help_page_has_every_action_and_its_keys(qapp):
         assert spec.name in words, spec.id
         assert spec.tooltip in words, spec.id
     assert "Ctrl+Shift+O" in shortcuts_html()
+
+
+def test_the_page_of_signs_shows_every_sign_of_an_event_as_it_is_painted(qapp):
+    dialog = HelpDialog("legend")
+    shown = {(icon, tone) for group in LEGEND.values() for icon, tone, _, _ in group}
+    listed = EventsModel()
+    listed.set_items(tuple(Event(kind, 0, 0.0, "it happened") for kind in EventKind))
+    rows = [listed.index(row) for row in range(listed.rowCount())]
+    assert {(row.data(ListingRole.ICON), row.data(ListingRole.TONE)) for row in rows} <= shown
+    document = dialog.findChild(QTextBrowser).document()
+    for icon, tone in shown - {("", "")}:
+        picture = document.resource(QTextDocument.ResourceType.ImageResource, QUrl(f"sign:{icon}/{tone}"))
+        assert not picture.isNull(), icon
+    assert "made up" in dialog.words
 
 
 def test_only_views_know_widgets():
