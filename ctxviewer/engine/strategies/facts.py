@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol, TypeVar, cast, overload
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, Protocol, TypeVar, cast
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.json import Json, as_text, is_object
 from ctxviewer.domain.message import BlockKind
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.cline.file_reads import EditType, FoundReads, ReadPlace, search_message
+from ctxviewer.engine.cline.loaded import Decoded
 from ctxviewer.engine.cline.savings import count_messages
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.sage.estimator import DEFAULT_ESTIMATOR, ROLE_TOKENS, json_text, utf8_length
@@ -18,9 +19,6 @@ from ctxviewer.engine.state import State
 from ctxviewer.engine.timeline import Timeline
 
 T = TypeVar("T")
-
-EVERY: Final = 64
-"""A check is made each time so many messages were looked at."""
 
 _EXACT_BYTES: Final = 2**24
 """Below it every length is exact in binary32, and so is a quarter of it."""
@@ -78,42 +76,6 @@ class FilesIn(NamedTuple):
 
 
 _NO_FILES: Final = FilesIn((), (), damaged=False)
-
-
-class Decoded(Sequence[Json]):
-    """The stored messages, each decoded when it is first asked for and kept."""
-
-    __slots__ = ("_asked", "_known", "_source", "check")
-
-    def __init__(self, source: Sequence[Json]) -> None:
-        self._source = source
-        self._known: dict[int, Json] = {}
-        self._asked = 0
-        self.check: Callable[[], None] = _never
-        """Called every 64 messages that are asked for; may raise."""
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    @overload
-    def __getitem__(self, index: int) -> Json: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Json]: ...
-
-    def __getitem__(self, index: int | slice) -> Json | list[Json]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self._source)))]
-        self._asked += 1
-        if self._asked % EVERY == 0:
-            self.check()
-        known = self._known
-        if index in known:
-            return known[index]
-        if not 0 <= index < len(self._source):
-            raise IndexError(index)
-        value = known[index] = self._source[index]
-        return value
 
 
 class Facts:
@@ -218,10 +180,6 @@ def still_there(place: ReadPlace, update: Update | None) -> bool:
     if update is None:
         return True
     return place.kind is EditType.MENTION and place.found in update.text
-
-
-def _never() -> None:
-    return None
 
 
 def facts_of(number: int, value: Json, costs: Costs | None = None) -> MessageFacts:
