@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ctxviewer.domain.json import Json, as_text, is_object
 from ctxviewer.domain.message import Block, BlockKind
 from ctxviewer.domain.projection import BlockChange, SentBlock
 from ctxviewer.domain.view import TextMode
-from ctxviewer.engine.line_difference import Side, line_difference
+from ctxviewer.engine.line_difference import Run, Side, line_difference
 from ctxviewer.models.left_out import is_left_out
 from ctxviewer.models.numbers import byte_size
 from ctxviewer.models.segments import Body, Section, Style
@@ -144,7 +144,7 @@ def _difference_body(blocks: tuple[SentBlock, ...]) -> Body:
             continue
         difference = line_difference(shown_text(block.stored), shown_text(block.sent))
         aligned = aligned and difference.aligned
-        sections += _runs(block, block.stored, ((_SIDES[run.side], run.text) for run in difference.runs))
+        sections += _runs(block, block.stored, difference.runs)
     return Body(tuple(sections), "" if aligned else NOT_ALIGNED)
 
 
@@ -158,17 +158,28 @@ def _whole_section(block: SentBlock) -> Section:
     return made
 
 
-def _runs(block: SentBlock, stored: Block, runs: Iterable[tuple[Style, str]]) -> Iterator[Section]:
+def _runs(block: SentBlock, stored: Block, runs: Sequence[Run]) -> Iterator[Section]:
+    returns = _only_returns_differ(runs)
     empty = True
-    for style, text in runs:
+    for run in runs:
         first, empty = empty, False
         yield Section(
-            text,
-            style,
+            run.text,
+            _SIDES[run.side],
             heading=heading_of(stored) if first else "",
             note=note_of(block) if first else "",
             block=stored.index,
             continued=not first,
+            returns=returns and run.side is not Side.BOTH,
         )
     if empty:
         yield Section("", heading=heading_of(stored), note=note_of(block), block=stored.index)
+
+
+def _only_returns_differ(runs: Sequence[Run]) -> bool:
+    """True when a line stands on both sides of a difference but for the carriage return at its end."""
+    old, new = (
+        {line for run in runs if run.side is side for line in run.text.split("\n")} for side in (Side.OLD, Side.NEW)
+    )
+    changed = (old ^ new) - {""}
+    return any(line.endswith("\r") and line[:-1] in changed for line in changed)

@@ -59,6 +59,8 @@ class Section:
     """Number of the stored block, or of the block as sent where nothing is stored."""
     continued: bool = False
     """True when it goes on with the block of the section before."""
+    returns: bool = False
+    """True where carriage returns at the ends of lines are all that some lines of a difference differ in."""
 
     @cached_property
     def lines(self) -> int:

@@ -62,6 +62,25 @@ def test_a_difference_shows_carriage_returns():
     assert make_visible("a\r\nb\r\n", reveal_returns=True).text == f"a[CR]{LINE_BREAK}b[CR]"
 
 
+@pytest.mark.parametrize(
+    ("stored", "sent", "shown"),
+    [
+        ("a\r\nb\r\n", "a notice\n", False),
+        ("a\r\nb\r\n", "a\nb\n", True),
+        ("a\nb\r\nc\n", "a\nb\nc\n", True),
+        ("a\r\nb", "a\r\nc", False),
+    ],
+)
+def test_returns_at_the_ends_of_lines_are_shown_where_lines_differ_in_nothing_else(stored, sent, shown):
+    old, new = (
+        parse_message(0, {"role": "user", "content": [{"type": "text", "text": one}]}) for one in (stored, sent)
+    )
+    block = SentBlock(BlockChange.REWRITTEN, new.blocks[0], old.blocks[0], None, "a rule")
+    sections = make_body((block,), TextMode.DIFFERENCE).sections
+    assert any(section.returns for section in sections) is shown
+    assert not any(section.returns for section in sections if section.style is Style.PLAIN)
+
+
 def test_symbols_are_marked_in_utf16_units():
     assert make_visible("😀\x00x\u202e").marks == ((2, 5), (8, 8))
 

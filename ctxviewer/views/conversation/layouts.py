@@ -7,7 +7,6 @@ from collections import OrderedDict
 from PySide6.QtGui import QTextCharFormat
 
 from ctxviewer.models.conversation import ConversationModel
-from ctxviewer.models.segments import Style
 from ctxviewer.views.conversation.metrics import Metrics
 from ctxviewer.views.conversation.openness import Openness
 from ctxviewer.views.conversation.pieces import Piece, Pieces, lay_out
@@ -72,8 +71,7 @@ class Layouts:
         piece = self._pieces.get(key)
         if piece is None:
             part, number = layout.section(element), layout.elements[element].piece
-            reveal = part.style in {Style.ADDED_LINES, Style.DELETED_LINES}
-            piece = lay_out(part.piece(number), self.metrics, self.marks_format, reveal_returns=reveal)
+            piece = lay_out(part.piece(number), self.metrics, self.marks_format, reveal_returns=part.returns)
             self._pieces.put(key, piece)
             layout.set_height(element, piece.height)
         return piece

@@ -70,7 +70,8 @@ def paragraphs(sections: Iterable[Section]) -> Iterator[Paragraph]:
         for line in lines[:-1] if section.text.endswith("\n") else lines:
             edges = list(cut(line, preview=False)) if line else [0, len(line)]
             for first, end in pairwise(edges):
-                piece = make_visible(line[first:end] + ("\n" if end == len(line) else "")).text
+                raw = line[first:end] + ("\n" if end == len(line) else "")
+                piece = make_visible(raw, reveal_returns=section.returns).text
                 yield Paragraph(sign + piece if not first else piece, color, ground, folded=first > 0)
 
 
