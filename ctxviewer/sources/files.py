@@ -6,7 +6,9 @@ access by a lock.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ CHUNK = 4 << 20
 """Bytes compared at once."""
 TAIL_LIMIT = 8 << 20
 """A changed rest of more bytes, and of more than a quarter of the file, is not worth sharing the beginning."""
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 ATTEMPTS = 3
 """Tries to read a file that changes while it is read."""
 
@@ -42,6 +45,25 @@ class LogContent:
     stat: os.stat_result
     shared: int
     """So many leading items are byte for byte those of the reading before."""
+
+
+def open_file(path: Path) -> FileIO:
+    """A file for reading. Never waits: a pipe, a device or a folder in its place is an error. Raises OSError."""
+    _need_file(os.stat(path), path)  # noqa: PTH116 - and opening a pipe would wake its writer
+    handle = os.open(path, _READ)
+    try:
+        _need_file(os.fstat(handle), path)
+        return FileIO(handle)
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _need_file(found: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe, a device or a socket, not a file", str(path))
 
 
 def read_content(path: Path) -> Content:
@@ -90,7 +112,7 @@ def _fresh(content: Content, previous: RawLog | None) -> LogContent:
 
 
 def _steadily(path: Path, read: Callable[[FileIO], bytes]) -> Content:
-    with FileIO(path) as stream:
+    with open_file(path) as stream:
         before = os.fstat(stream.fileno())
         for _ in range(ATTEMPTS):
             stream.seek(0)

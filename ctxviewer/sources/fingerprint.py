@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from ctxviewer.domain.snapshot import FileRole, FileStamp
+from ctxviewer.sources.files import open_file
 
 CHUNK = 1 << 20
 """Bytes read at once."""
@@ -23,7 +24,7 @@ def digest(content: bytes) -> str:
 def file_digest(path: Path) -> str:
     """`digest` of the file's content, read in pieces. Raises OSError."""
     state = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         while piece := stream.read(CHUNK):
             state.update(piece)
     return state.hexdigest()

@@ -34,7 +34,8 @@ class Places:
     @classmethod
     def here(cls) -> Places:
         """The user that runs this program."""
-        return cls(Path.home(), os.environ, sys.platform)
+        # a home that nobody knows is no error: then there is nothing below it
+        return cls(Path(os.path.expanduser("~")), os.environ, sys.platform)  # noqa: PTH111
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,17 @@ def _subfolders(folder: Path) -> tuple[Path, ...]:
     """Folders in a folder, by name; none when it does not exist or may not be listed."""
     try:
         with os.scandir(folder) as found:
-            return tuple(sorted(Path(entry.path) for entry in found if entry.is_dir()))
+            return tuple(sorted(Path(entry.path) for entry in found if is_folder(entry)))
     except OSError:
         return ()
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """True for a folder, or a link to one; False also for a link that leads in a circle or where nobody may look."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def subfolder(folder: Path, name: str) -> Path | None:

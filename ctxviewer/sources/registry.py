@@ -33,13 +33,19 @@ def open_path(path: Path | str) -> tuple[TaskRef, ...]:
     The path may be a task's folder, a file in it, a storage root or its `tasks`, an index, or any folder that holds
     some of them up to four levels down. Raises CtxError with the reason when there are none.
     """
-    chosen = Path(path).expanduser()
+    # a home folder that nobody knows stays as it is written; links stay as the user named them
+    chosen = Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - Path raises for '~nobody'
     try:
-        chosen = Path(os.path.abspath(chosen))  # noqa: PTH100 - links stay as the user named them
         if chosen.is_dir():
-            return _from_folder(chosen)
+            return _behind_link(_from_folder(chosen))
         if chosen.exists():
-            return _from_file(chosen)
+            return _behind_link(_from_file(chosen))
+        if chosen.is_symlink():
+            raise CtxError(
+                f"{chosen} is a link to {os.readlink(chosen)}, where nothing is.",  # noqa: PTH115 - as it is written
+                hint="Open what it should lead to.",
+                place=str(chosen),
+            )
     except OSError as error:
         raise _unreadable(chosen, error) from error
     raise CtxError(f"There is no file or folder {chosen}.", hint="Check the spelling.", place=str(chosen))
@@ -87,6 +93,16 @@ def _from_folder(folder: Path) -> tuple[TaskRef, ...]:
         hint = f"Only {MOST_FOLDERS} folders were searched; choose one nearer to the tasks."
     reason = f" ({reasons[0]})" if reasons else ""
     raise CtxError(f"No task was found in {folder}{reason}.", hint=hint, place=str(folder))
+
+
+def _behind_link(tasks: tuple[TaskRef, ...]) -> tuple[TaskRef, ...]:
+    """A single task that was named by a link, at its true place when only the index there lists it."""
+    directory = Path(tasks[0].directory)
+    if len(tasks) == 1 and not tasks[0].in_index and directory.is_symlink():
+        found = _look_at(directory.resolve(), [])
+        if found is not None and len(found.tasks) == 1 and found.tasks[0].in_index:
+            return found.tasks
+    return tasks
 
 
 def _look_at(folder: Path, reasons: list[str]) -> Folder | None:

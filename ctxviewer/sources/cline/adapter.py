@@ -11,7 +11,7 @@ from ctxviewer.sources.cline import layout
 from ctxviewer.sources.cline.effects import change_for
 from ctxviewer.sources.cline.listing import list_root, ref_for
 from ctxviewer.sources.cline.reader import read_task
-from ctxviewer.sources.places import Places, Root, storage_folders, subfolder
+from ctxviewer.sources.places import Places, Root, is_folder, storage_folders, subfolder
 
 STANDALONE = "standalone"
 
@@ -67,7 +67,7 @@ def _has_tasks(root: Path) -> bool:
 def _holds_task_ids(folder: Path) -> bool:
     try:
         with os.scandir(folder) as found:
-            return any(layout.is_task_id(entry.name) and entry.is_dir() for entry in found)
+            return any(layout.is_task_id(entry.name) and is_folder(entry) for entry in found)
     except (FileNotFoundError, NotADirectoryError):
         return False
 

@@ -125,7 +125,7 @@ def facts_of(index: Index) -> Iterator[Facts]:
     for number in range(len(index.log)):
         try:
             yield _FACTS.decode(index.log.view(number))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
             value = index.log[number]
             if isinstance(value, dict):
                 yield Facts(**{name: value.get(name) for name in Facts.__struct_fields__})
@@ -145,7 +145,7 @@ def _places(log: RawLog, task_id: str) -> Iterator[int]:
 def _id_of(log: RawLog, number: int) -> str:
     try:
         found: Json = _ID.decode(log.view(number)).id
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         value = log[number]
         found = value.get("id") if isinstance(value, dict) else None
     return as_text(found)
@@ -175,7 +175,7 @@ def _from_editor(root: Path, path: Path) -> Index:
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     try:
         history = bytes(_STATE.decode(data).taskHistory)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return Index(IndexKind.NONE, path, _no_items(), stamp, f"{database.name} of the editor holds no readable index")
     log = RawLog(history, scan_array(history))
     return Index(IndexKind.EDITOR, database, log, stamp, _problem_of(database.name, log.damage))

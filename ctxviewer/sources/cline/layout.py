@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ctxviewer.sources.files import open_file
+
 EXTENSION_ID = "saoudrizwan.claude-dev"
 """Folder name under an editor's `globalStorage`."""
 TASKS = "tasks"
@@ -85,7 +87,7 @@ def looks_like_index(head: bytes) -> bool:
 
 def read_head(path: Path) -> bytes:
     """The first 64 kB. Raises OSError."""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         return stream.read(_HEAD)
 
 

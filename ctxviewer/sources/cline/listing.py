@@ -14,6 +14,7 @@ from ctxviewer.domain.snapshot import Agent, TaskRef
 from ctxviewer.sources.cline import layout
 from ctxviewer.sources.cline.entries import one_line, read_entry, title_of
 from ctxviewer.sources.cline.index import Facts, Index, facts_of, read_index
+from ctxviewer.sources.places import is_folder
 from ctxviewer.sources.rawjson import scan_array
 from ctxviewer.sources.rawlog import RawLog
 
@@ -58,7 +59,7 @@ def ref_for(directory: Path, host: str = "", index: Index | None = None) -> Task
 def _folders(root: Path) -> dict[str, None]:
     try:
         with os.scandir(root / layout.TASKS) as found:
-            return {entry.name: None for entry in found if entry.is_dir()}
+            return {entry.name: None for entry in found if is_folder(entry)}
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ctxviewer.domain.errors import BrokenInputError, RefusedError
 from ctxviewer.domain.snapshot import FileRole, FileStamp
 from ctxviewer.sources.change import Change
+from ctxviewer.sources.files import read_content
 from ctxviewer.sources.fingerprint import digest
 from ctxviewer.sources.index_splice import item_bytes
 from ctxviewer.sources.store.area import Area
@@ -78,6 +79,6 @@ def _old_pieces(move: Move) -> Iterable[bytes]:
 
 def _item(index: Path, item_id: str) -> bytes | None:
     try:
-        return item_bytes(index.read_bytes(), item_id)
+        return item_bytes(read_content(index).data, item_id)
     except BrokenInputError:
         return None

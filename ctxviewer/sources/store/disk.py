@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.snapshot import FileRole, FileStamp
+from ctxviewer.sources.files import read_content
 from ctxviewer.sources.fingerprint import digest, file_digest, signature
 from ctxviewer.sources.index_splice import item_bytes
 from ctxviewer.sources.store.records import Move, Side
@@ -41,7 +42,7 @@ def current(role: FileRole, path: Path, item_id: str) -> FileStamp:
         return FileStamp(role, path, exists=False)
     if role is FileRole.INDEX:
         try:
-            item = item_bytes(path.read_bytes(), item_id)
+            item = item_bytes(read_content(path).data, item_id)
             content = "" if item is None else digest(item)
         except BrokenInputError:
             content = DAMAGED

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ctxviewer.sources.files import open_file
 from ctxviewer.sources.fingerprint import CHUNK
 from ctxviewer.sources.store.steps import Steps
 
@@ -33,7 +34,7 @@ def pieces_of(content: bytes) -> Iterator[bytes]:
 
 def file_pieces(path: Path) -> Iterator[bytes]:
     """The file's content in pieces of at most CHUNK bytes."""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         while piece := stream.read(CHUNK):
             yield piece
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.snapshot import FileRole
+from ctxviewer.sources.files import read_content
 from ctxviewer.sources.fingerprint import Signature, signature
 from ctxviewer.sources.index_splice import EMPTY_INDEX, item_bytes, splice_item
 from ctxviewer.sources.store.area import Area
@@ -145,7 +146,7 @@ class Writer:
             if item is None:
                 raise DamagedBackupError(None, "the copy in the backup is damaged")
         work.seen = signature(work.target)
-        index = EMPTY_INDEX if work.seen is None else work.target.read_bytes()
+        index = EMPTY_INDEX if work.seen is None else read_content(work.target).data
         try:
             if not is_item(old, item_bytes(index, work.move.item_id)):
                 raise ForeignWriteError(work.move.path)
