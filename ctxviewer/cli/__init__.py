@@ -12,7 +12,16 @@ from collections.abc import Callable, Sequence
 from ctxviewer import __version__
 from ctxviewer.cli import checks, counts, exporting, health, lab, look, plans, questions
 from ctxviewer.cli.arguments import Parser
-from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, UsageError, tell_failure
+from ctxviewer.cli.terminal import (
+    DONE,
+    FINDING,
+    UNREADABLE,
+    UNUSABLE,
+    OutputError,
+    Terminal,
+    UsageError,
+    tell_failure,
+)
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
 
 __all__ = ["DONE", "FINDING", "UNREADABLE", "UNUSABLE", "Terminal", "UsageError", "main"]
@@ -27,15 +36,29 @@ def main(argv: Sequence[str], terminal: Terminal | None = None) -> int:
     try:
         args = _parser().parse_args(argv)
         run: Callable[[argparse.Namespace, Terminal], int] = args.run
-        return run(args, terminal)
+        status = run(args, terminal)
+        terminal.flush()
     except UsageError as err:
         return tell_failure(terminal, err, UNUSABLE)
     except UnreadableTaskError as err:
         return tell_failure(terminal, err, UNREADABLE)
+    except OutputError as err:
+        terminal.silence()
+        return tell_failure(terminal, err, FINDING)
     except CtxError as err:
         return tell_failure(terminal, err, FINDING)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader has seen enough
+        terminal.silence()
         return DONE
+    except OSError as err:
+        return tell_failure(terminal, _of_system(err), FINDING)
+    return status
+
+
+def _of_system(err: OSError) -> CtxError:
+    """An error of the system that nobody has put into words."""
+    place = str(err.filename or "")
+    return CtxError(f"The system reports: {err.strerror or err}.", place=place)
 
 
 def _parser() -> Parser:

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from ctxviewer.cli.terminal import UsageError
+from ctxviewer.cli.terminal import UsageError, output_failed
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
-from ctxviewer.domain.snapshot import Snapshot, TaskRef
+from ctxviewer.domain.snapshot import FileRole, Snapshot, TaskRef
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.sources import registry
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+LATE = "late"
+"""Default of a parser: the optional positional that may stand behind options."""
 
 
 class Parser(argparse.ArgumentParser):
     """Tells what is wrong as an error of ours instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        raise UsageError(message)
+        raise UsageError(message, hint=f"{self.format_usage().strip()}\n`{self.prog} --help` tells more.")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if message and file is not None:
+            try:
+                file.write(message)
+            except BrokenPipeError:
+                raise
+            except OSError as err:
+                raise output_failed(err) from err
+
+    def parse_known_args(  # type: ignore[override] # the namespace is always the usual one
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As usual; words that are left over are told by the command that they were given to.
+
+        A positional that may be left out is taken as left out when an option stands before it; `late` names it.
+        """
+        found, rest = super().parse_known_args(args, namespace)
+        if rest and self._subparsers is None:
+            late: str = getattr(found, LATE, "")
+            if late and getattr(found, late) is None and len(rest) == 1 and not rest[0].startswith("-"):
+                setattr(found, late, rest[0])
+                return found, []
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - what add_subparsers returns has no public name
@@ -38,7 +68,9 @@ def task_argument(parser: argparse.ArgumentParser, *, many: bool = False, option
 
 def request_argument(parser: argparse.ArgumentParser) -> None:
     """--request N."""
-    parser.add_argument("--request", type=int, metavar="N", help="request number from 1; default: the present state")
+    parser.add_argument(
+        "--request", type=whole_number, metavar="N", help="request number from 1; default: the present state"
+    )
 
 
 def window_argument(parser: argparse.ArgumentParser) -> None:
@@ -55,14 +87,27 @@ def consent_arguments(parser: argparse.ArgumentParser) -> None:
 def token_number(text: str) -> int:
     """'200000' or '200k' as a number of tokens."""
     factor = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower(), 1)
-    number = float(text[:-1] if factor > 1 else text)
+    try:
+        number = float(text[:-1] if factor > 1 else text)
+    except ValueError:
+        number = 0
     if not 1 <= number * factor <= 1e12:
-        raise argparse.ArgumentTypeError(f"{text} is no number of tokens")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens; write it as 200000 or 200k")
     return int(number * factor)
 
 
+def whole_number(text: str) -> int:
+    """'12', '-1'."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
 def find(path: str) -> tuple[TaskRef, ...]:
-    """The tasks that a path names. UnreadableTaskError for none."""
+    """The tasks that a path names. UnreadableTaskError for none, UsageError for no path at all."""
+    if not path.strip():
+        raise UsageError("the path is empty", hint="Name a task's folder; `.` is the current one.")
     try:
         return registry.open_path(Path(path))
     except UnreadableTaskError:
@@ -85,6 +130,19 @@ def read(path: str) -> tuple[Snapshot, Timeline]:
     """The one task that a path names, read."""
     snapshot = registry.read(one(path))
     return snapshot, Timeline(snapshot)
+
+
+def need_messages(snapshot: Snapshot, consequence: str) -> None:
+    """UnreadableTaskError for a task without its API history, which names the file and ends with the consequence."""
+    if snapshot.has_messages:
+        return
+    stamp = next((stamp for stamp in snapshot.files if stamp.role is FileRole.MESSAGES), None)
+    state = "holds nothing readable" if stamp is not None and stamp.exists else "is missing"
+    raise UnreadableTaskError(
+        f"the API history {state}, so {consequence}",
+        hint="`ctxviewer doctor` tells what is wrong; `ctxviewer report` works without it.",
+        place=str(stamp.path if stamp is not None else snapshot.task.directory),
+    )
 
 
 def request_of(timeline: Timeline, args: argparse.Namespace) -> int | None:

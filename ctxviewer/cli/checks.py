@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from ctxviewer.cli.arguments import Commands, find, window_argument
-from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
-from ctxviewer.domain.errors import UnreadableTaskError
+from ctxviewer.cli.arguments import Commands, find, need_messages, window_argument
+from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, Terminal, UsageError
+from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.json import Json
-from ctxviewer.engine.assertions import NEEDS_MESSAGES, check_rules
+from ctxviewer.domain.snapshot import Snapshot
+from ctxviewer.engine.assertions import NEEDS_MESSAGES, Verdict, check_rules
 from ctxviewer.engine.past import Past
 from ctxviewer.engine.rules import USE, Rule, RuleError, parse_rule, parse_rules
 from ctxviewer.engine.timeline import Timeline
@@ -39,24 +41,34 @@ def add(commands: Commands) -> None:
 def _assert(args: argparse.Namespace, terminal: Terminal) -> int:
     rules = _rules(args)
     found: list[Json] = []
-    broken = False
-    for task in find(args.path):
-        snapshot = registry.read(task)
-        needing = next((rule for rule in rules if rule.kind in NEEDS_MESSAGES), None)
-        if needing is not None and not snapshot.has_messages:
-            raise UnreadableTaskError(
-                f"the API history is missing, so {needing.source} cannot be checked", place=str(task.directory)
-            )
-        verdicts = check_rules(Past(Timeline(snapshot)), rules, window=args.window)
+    broken = unread = False
+    tasks = find(args.path)
+    for task in tasks:
+        verdicts: tuple[Verdict, ...] = ()
+        failure = ""
+        try:
+            verdicts = _verdicts(registry.read(task), rules, args.window)
+        except CtxError as err:
+            if len(tasks) == 1:
+                raise
+            unread, failure = True, err.sentence
         broken = broken or not all(verdict.holds for verdict in verdicts)
         if args.json:
             rows: list[Json] = [verdict_json(verdict) for verdict in verdicts]
-            found.append({"task": task_json(snapshot.task), "rules": rows})
+            found.append({"task": task_json(task), "unreadable": failure, "rules": rows})
         else:
-            terminal.say("\n".join([str(task.directory), *verdict_lines(verdicts)]) + "\n")
+            lines = verdict_lines(verdicts) if not failure else [f"  ERROR   {failure}"]
+            terminal.say("\n".join([str(task.directory), *lines]) + "\n")
     if args.json:
-        terminal.json({"schema": SCHEMA, "holds": not broken, "tasks": found})
-    return FINDING if broken else DONE
+        terminal.json({"schema": SCHEMA, "holds": not broken and not unread, "tasks": found})
+    return FINDING if broken else UNREADABLE if unread else DONE
+
+
+def _verdicts(snapshot: Snapshot, rules: Sequence[Rule], window: float | None) -> tuple[Verdict, ...]:
+    needing = next((rule for rule in rules if rule.kind in NEEDS_MESSAGES), None)
+    if needing is not None:
+        need_messages(snapshot, f"{needing.source} cannot be checked")
+    return check_rules(Past(Timeline(snapshot)), rules, window=window)
 
 
 def _rules(args: argparse.Namespace) -> list[Rule]:

@@ -6,9 +6,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, task_argument, window_argument
+from ctxviewer.cli.arguments import (
+    Commands,
+    need_messages,
+    read,
+    request_argument,
+    request_of,
+    task_argument,
+    window_argument,
+)
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
-from ctxviewer.domain.errors import CtxError, UnreadableTaskError
+from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.json import Json
 from ctxviewer.domain.snapshot import Snapshot
 from ctxviewer.engine.anatomy import Anatomy
@@ -49,10 +57,7 @@ def add(commands: Commands) -> None:
 def counted(timeline: Timeline) -> tuple[TokenTable, Calibration, str]:
     """The counts of a task, the fits, and how was counted. UnreadableTaskError without the API history."""
     snapshot = timeline.snapshot
-    if not snapshot.has_messages:
-        raise UnreadableTaskError(
-            "the API history is missing, so there is nothing to count", place=str(snapshot.task.directory)
-        )
+    need_messages(snapshot, "there is nothing to count")
     timeline.find_repairs()
     choice = encoding_for(snapshot.model.model_id)
     counter = load_counter(choice.encoding)

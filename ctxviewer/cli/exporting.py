@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, window_argument
+from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, whole_number, window_argument
 from ctxviewer.cli.counts import counted
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
 from ctxviewer.domain.json import Json
@@ -38,7 +38,9 @@ def add(commands: Commands) -> None:
         help="csv is the usage of all requests, bundle a bug report of one event",
     )
     request_argument(sub)
-    sub.add_argument("--event", type=int, metavar="N", help="bundle: the event, from 1, as `report` lists them")
+    sub.add_argument(
+        "--event", type=whole_number, metavar="N", help="bundle: the event, from 1, as `report` lists them"
+    )
     sub.add_argument("-o", "--out", required=True, metavar="FILE", help="where to; - is standard output")
     sub.add_argument("--keep-secrets", action="store_true", help="do not mask what looks like a secret")
     sub.add_argument("--force", action="store_true", help="write over a file that exists")
@@ -56,10 +58,9 @@ def _export(args: argparse.Namespace, terminal: Terminal) -> int:
         raise UsageError("--event is for --format bundle only")
     parts = _parts(args, timeline, number, mask)
     if args.out == STDOUT:
-        for part in parts:
-            terminal.say(part)
+        terminal.write_parts(parts)
         if mask.count:
-            terminal.err.write(f"ctxviewer: {mask.sentence}\n")
+            terminal.complain(f"ctxviewer: {mask.sentence}")
         return DONE
     size = write_export(Path(args.out), parts, outside=timeline.snapshot.task.directory, replace=args.force)
     terminal.say(f"Wrote {args.out} ({plural(size, 'byte')}). {mask.sentence}\n")

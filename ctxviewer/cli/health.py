@@ -28,19 +28,24 @@ def add(commands: Commands) -> None:
 
 
 def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
-    tasks = find(args.path) if args.path else discover.find_tasks()
+    around = discover.look_around() if args.path is None else None
+    tasks = find(args.path) if around is None else around.tasks
+    unlisted = around.findings if around is not None else ()
     found: list[Json] = []
-    worst = DONE
+    worst = FINDING if unlisted else DONE
+    odd = 0
     for task in tasks:
         try:
             snapshot = registry.read(task)
         except CtxError as err:
             worst = FINDING
+            odd += 1
             found.append({"task": task_json(task), "unreadable": err.sentence, "findings": []})
             if not args.json:
                 terminal.say(f"{task.directory}\n  ERROR   cannot be read: {err.sentence}\n")
             continue
         findings = diagnose(Timeline(snapshot))
+        odd += bool(findings)
         if any(finding.severity is not Severity.INFO for finding in findings):
             worst = FINDING
         found.append(
@@ -54,7 +59,16 @@ def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
             lines = "\n".join(finding_lines(findings))
             terminal.say(f"{task.directory}\n{lines}\n")
     if args.json:
-        terminal.json({"schema": SCHEMA, "tasks": found})
+        lost: list[Json] = [finding_json(finding) for finding in unlisted]
+        terminal.json({"schema": SCHEMA, "tasks": found, "unlisted": lost})
     else:
-        terminal.say(f"{plural(len(tasks), 'task')} looked at.\n")
+        terminal.say("".join(f"{finding.file}\n  ERROR   {finding.sentence}\n" for finding in unlisted))
+        terminal.say(_summary(len(tasks), odd))
     return worst
+
+
+def _summary(looked_at: int, odd: int) -> str:
+    if not looked_at:
+        return "No task was found on this machine; `ctxviewer doctor PATH` looks elsewhere.\n"
+    findings = f"{plural(odd, 'task')} with findings" if odd else "nothing is odd"
+    return f"{plural(looked_at, 'task')} looked at: {findings}.\n"

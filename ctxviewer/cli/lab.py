@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, task_argument, window_argument
+from ctxviewer.cli.arguments import (
+    Commands,
+    need_messages,
+    read,
+    request_argument,
+    request_of,
+    task_argument,
+    window_argument,
+)
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
-from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.engine.matrix import (
     COLUMNS,
     Choice,
@@ -152,8 +159,7 @@ def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _read(args: argparse.Namespace) -> Timeline:
     snapshot, timeline = read(args.path)
-    if not snapshot.has_messages:
-        raise UnreadableTaskError("the API history is missing, so no strategy can be tried", place=args.path)
+    need_messages(snapshot, "no strategy can be tried")
     return timeline
 
 

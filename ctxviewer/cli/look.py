@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from ctxviewer.cli.arguments import Commands, find, read, request_argument, request_of, task_argument, window_argument
+from ctxviewer.cli.arguments import (
+    Commands,
+    find,
+    need_messages,
+    read,
+    request_argument,
+    request_of,
+    task_argument,
+    window_argument,
+)
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
-from ctxviewer.domain.errors import UnreadableTaskError
+from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.finding import Severity
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.exports.report import report, report_text, tasks_json, tasks_text
 from ctxviewer.exports.values import SCHEMA
 from ctxviewer.sources import registry
-from ctxviewer.sources.own_data import data_dir
+from ctxviewer.sources.own_data import VARIABLE, data_dir
 from ctxviewer.sources.samples import fresh_samples
 
 
@@ -32,11 +41,18 @@ def add(commands: Commands) -> None:
 
 def _report(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.demo:
+        if args.path is not None or args.request is not None:
+            raise UsageError("--demo reports all the samples; it goes with neither PATH nor --request")
         return _report_samples(args, terminal)
     if args.path is None:
-        raise UsageError("name a task, or --demo for the samples")
+        raise UsageError("name a task, or --demo for the samples", hint="`ctxviewer doctor` looks for tasks.")
     tasks = find(args.path)
     if len(tasks) > 1:
+        if args.request is not None:
+            raise UsageError(
+                f"{args.path} holds {len(tasks)} tasks; --request is for one of them",
+                hint=f"`ctxviewer report {args.path}` lists them.",
+            )
         if args.json:
             terminal.json(tasks_json(tasks))
         else:
@@ -53,18 +69,26 @@ def _report(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _report_samples(args: argparse.Namespace, terminal: Terminal) -> int:
     """Reports of the demo's tasks, newest first, on a fresh copy of them."""
-    tasks = find(str(fresh_samples(data_dir())))
-    timelines = [Timeline(registry.read(task)) for task in sorted(tasks, key=lambda task: -task.updated_ms)]
+    own = data_dir()
+    try:
+        samples = fresh_samples(own)
+    except OSError as err:
+        raise RefusedError(
+            f"The samples cannot be put into {own}: {err.strerror or err}.",
+            hint=f"Name another folder in {VARIABLE}.",
+            place=str(own),
+        ) from err
+    tasks = sorted(find(str(samples)), key=lambda task: -task.updated_ms)
+    timelines = [Timeline(registry.read(task)) for task in tasks]
     if args.json:
-        terminal.json({"schema": SCHEMA, "reports": [report(timeline, None) for timeline in timelines]})
+        terminal.json({"schema": SCHEMA, "reports": [report(timeline, None, args.window) for timeline in timelines]})
     else:
-        terminal.say("\n".join(report_text(timeline, None) for timeline in timelines))
+        terminal.say("\n".join(report_text(timeline, None, args.window) for timeline in timelines))
     return DONE
 
 
 def _sent(args: argparse.Namespace, terminal: Terminal) -> int:
     snapshot, timeline = read(args.path)
-    if not snapshot.has_messages:
-        raise UnreadableTaskError("the API history is missing, so what was sent is not known", place=args.path)
+    need_messages(snapshot, "what was sent is not known")
     terminal.json(timeline.sent(request_of(timeline, args)))
     return DONE

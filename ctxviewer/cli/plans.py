@@ -15,9 +15,10 @@ from ctxviewer.cli.arguments import (
     read,
     task_argument,
     token_number,
+    whole_number,
     window_argument,
 )
-from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
+from ctxviewer.cli.terminal import DONE, FINDING, OutputError, Terminal, UsageError
 from ctxviewer.domain.errors import RefusedError
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.request import Checkpoint, CheckpointKind
@@ -46,6 +47,8 @@ from ctxviewer.tokens.price_file import load_prices
 
 COUNT_LIMIT = 32_000_000
 """Histories up to so many bytes get an estimate of tokens in a plan; it takes about a second for 10 MB."""
+
+UNDONE = "Undone"
 
 
 def add(commands: Commands) -> None:
@@ -83,9 +86,11 @@ def _plan_arguments(parser: argparse.ArgumentParser, run: object, *, applies: bo
     rollback = kinds.add_parser("rollback", help="back to a checkpoint or a message")
     task_argument(rollback)
     where = rollback.add_mutually_exclusive_group(required=True)
-    where.add_argument("--checkpoint", type=int, metavar="N", help="number from 1, as `report` lists them")
-    where.add_argument("--message", type=int, metavar="N", help="the message that stays as the last one, from 0")
-    where.add_argument("--ts", type=int, metavar="MS", help="time of an entry of the timeline")
+    where.add_argument("--checkpoint", type=whole_number, metavar="N", help="number from 1, as `report` lists them")
+    where.add_argument(
+        "--message", type=whole_number, metavar="N", help="the message that stays as the last one, from 0"
+    )
+    where.add_argument("--ts", type=whole_number, metavar="MS", help="time of an entry of the timeline")
     for sub in (truncate, optimize, decide, repair, rollback):
         if applies:
             consent_arguments(sub)
@@ -169,9 +174,19 @@ def _apply(args: argparse.Namespace, terminal: Terminal) -> int:
         raise RefusedError(plan.refusal)
     if not change.effects:
         raise RefusedError("There is nothing to write.")
+    _need_reader(terminal)
     _consent(args, terminal, change.looks_open, f"Apply: {plan.title}?")
     outcome = _store(terminal).commit(change, consent_open=args.even_if_open)
     return _tell(outcome, args, terminal)
+
+
+def _need_reader(terminal: Terminal) -> None:
+    """Nothing is written before the preview is out: OutputError, or RefusedError when nobody reads it."""
+    try:
+        terminal.flush()
+    except BrokenPipeError:
+        terminal.silence()
+        raise RefusedError("Nobody reads the preview any more; nothing was written.") from None
 
 
 def _consent(args: argparse.Namespace, terminal: Terminal, looks_open: Sequence[str], question: str) -> None:
@@ -190,16 +205,23 @@ def _store(terminal: Terminal) -> Store:
     """The store, after it has finished or taken back what was interrupted; that is told."""
     store = Store(data_dir())
     for item in store.recover():
-        terminal.err.write(f"ctxviewer: {item.sentence}\n" + (f"  {item.hint}\n" if item.hint else ""))
+        terminal.complain(f"ctxviewer: {item.sentence}" + (f"\n  {item.hint}" if item.hint else ""))
     return store
 
 
-def _tell(outcome: Outcome, args: argparse.Namespace, terminal: Terminal) -> int:
+def _tell(outcome: Outcome, args: argparse.Namespace, terminal: Terminal, what: str = "Done") -> int:
     files = sorted({str(role) for role in outcome.touched})
-    if args.json:
-        terminal.json({"schema": SCHEMA, "done": outcome.title, "entry": outcome.entry_id, "files": list(files)})
-    else:
-        terminal.say(f"Done: {outcome.title} ({', '.join(files)}). `ctxviewer undo` takes it back.\n")
+    next_words = "`ctxviewer redo` applies it again" if what == UNDONE else "`ctxviewer undo` takes it back"
+    told = f"{what}: {outcome.title} ({', '.join(files)}). {next_words}."
+    try:
+        if args.json:
+            terminal.json({"schema": SCHEMA, "done": outcome.title, "entry": outcome.entry_id, "files": list(files)})
+        else:
+            terminal.say(told + "\n")
+        terminal.flush()
+    except (OutputError, BrokenPipeError):
+        terminal.silence()
+        terminal.complain(f"ctxviewer: {told}")
     return DONE
 
 
@@ -225,11 +247,12 @@ def _step_history(args: argparse.Namespace, terminal: Terminal, way: str) -> int
     entry = able[-1] if way == "undo" else able[0]
     _consent(args, terminal, snapshot.looks_open, f"{way.capitalize()}: {entry.title}?")
     step = store.undo if way == "undo" else store.redo
-    return _tell(step(directory, looks_open=snapshot.looks_open, consent_open=args.even_if_open), args, terminal)
+    outcome = step(directory, looks_open=snapshot.looks_open, consent_open=args.even_if_open)
+    return _tell(outcome, args, terminal, UNDONE if way == "undo" else "Done again")
 
 
 def _history(args: argparse.Namespace, terminal: Terminal) -> int:
-    entries = _store(terminal).history(Path(one(args.path).directory))
+    entries = Store(data_dir()).history(Path(one(args.path).directory))
     if args.json:
         terminal.json(
             {

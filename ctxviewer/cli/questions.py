@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, task_argument, window_argument
+from ctxviewer.cli.arguments import (
+    Commands,
+    need_messages,
+    read,
+    request_argument,
+    request_of,
+    task_argument,
+    whole_number,
+    window_argument,
+)
 from ctxviewer.cli.terminal import DONE, Terminal, UsageError
-from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.engine.difference import RequestDifference, difference_of
 from ctxviewer.engine.facts import BadQuestionError, FileQuestion, MessageQuestion, Question, TextQuestion, track
 from ctxviewer.engine.losses import find_losses
@@ -33,18 +41,20 @@ def add(commands: Commands) -> None:
     sub = commands.add_parser("diff", help="what one request sends and another does not")
     task_argument(sub)
     request_argument(sub)
-    sub.add_argument("--against", type=int, required=True, metavar="M", help="the request to compare with, from 1")
+    sub.add_argument(
+        "--against", type=whole_number, required=True, metavar="M", help="the request to compare with, from 1"
+    )
     sub.set_defaults(run=_diff)
     sub = commands.add_parser("track", help="in which requests a text, a file or a message was sent")
     task_argument(sub)
-    what = sub.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="words to look for, as sent")
+    sub.add_argument("text", nargs="?", metavar="TEXT", help="words to look for, as sent")
+    what = sub.add_mutually_exclusive_group()
     what.add_argument("--path", dest="file", metavar="FILE", help="a file, as the conversation names it")
-    what.add_argument("--message", type=int, metavar="N", help="a stored message, from 0")
-    sub.add_argument("--block", type=int, metavar="N", help="with --message: one block of it, from 0")
+    what.add_argument("--message", type=whole_number, metavar="N", help="a stored message, from 0")
+    sub.add_argument("--block", type=whole_number, metavar="N", help="with --message: one block of it, from 0")
     sub.add_argument("--regex", action="store_true", help="TEXT is a regular expression")
     sub.add_argument("--ignore-case", action="store_true", help="small and capital letters are the same")
-    sub.set_defaults(run=_track)
+    sub.set_defaults(run=_track, late="text")
     sub = commands.add_parser("losses", help="what a request no longer knows, what matters most first")
     task_argument(sub)
     request_argument(sub)
@@ -53,8 +63,7 @@ def add(commands: Commands) -> None:
 
 def _read(args: argparse.Namespace) -> Timeline:
     snapshot, timeline = read(args.path)
-    if not snapshot.has_messages:
-        raise UnreadableTaskError("the API history is missing, so what was sent is not known", place=args.path)
+    need_messages(snapshot, "what was sent is not known")
     timeline.find_repairs()
     return timeline
 
@@ -109,6 +118,11 @@ def _track(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _question(args: argparse.Namespace) -> Question:
+    missing = [args.text, args.file, args.message].count(None)
+    if missing == 3:
+        raise UsageError("one of the arguments TEXT --path --message is required", hint="Name what to look for.")
+    if missing != 2:
+        raise UsageError("TEXT, --path and --message cannot be given together", hint="Look for one thing at a time.")
     if args.message is not None:
         return MessageQuestion(args.message, args.block)
     if args.block is not None:
