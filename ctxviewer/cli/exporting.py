@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import secrets
 import tempfile
 from collections.abc import Iterable
@@ -62,9 +63,16 @@ def _export(args: argparse.Namespace, terminal: Terminal) -> int:
         if mask.count:
             terminal.complain(f"ctxviewer: {mask.sentence}")
         return DONE
-    size = write_export(Path(args.out), parts, outside=timeline.snapshot.task.directory, replace=args.force)
+    size = write_export(_target(args.out), parts, outside=timeline.snapshot.task.directory, replace=args.force)
     terminal.say(f"Wrote {args.out} ({plural(size, 'byte')}). {mask.sentence}\n")
     return DONE
+
+
+def _target(text: str) -> Path:
+    """The file that `-o` names. UsageError for none."""
+    if not text.strip():
+        raise UsageError("-o names no file", hint="`-o -` writes to standard output.")
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path raises for '~nobody'
 
 
 def _parts(args: argparse.Namespace, timeline: Timeline, number: int | None, mask: Mask) -> Iterable[str]:
@@ -91,7 +99,7 @@ def _bundle(args: argparse.Namespace, terminal: Terminal, timeline: Timeline, nu
         raise UsageError("a bundle is a folder or a .zip; name one with -o")
     bundle = make_bundle(timeline, _event_of(args, timeline, number), secrets.token_bytes(32), mask)
     same = _opened_again(bundle)
-    write_bundle(Path(args.out), bundle, outside=timeline.snapshot.task.directory, replace=args.force)
+    write_bundle(_target(args.out), bundle, outside=timeline.snapshot.task.directory, replace=args.force)
     checked = "Opened again, it shows the same event." if same else "Opened again, it does NOT show the same event."
     notes = "".join(f"  {note}\n" for note in bundle.shown.notes)
     terminal.say(
