@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -49,6 +50,10 @@ class Matcher(Protocol):
         """The first hit."""
         ...
 
+    def hits(self, text: str) -> Iterator[Hit]:
+        """All hits in order; they do not overlap and none is empty."""
+        ...
+
     def may_hold(self, raw: bytes) -> bool:
         """False only if no text in this JSON, as `block_texts` gives them, can hold the words."""
         ...
@@ -77,6 +82,14 @@ class ExactMatcher:
         """The first hit."""
         start = text.find(self._text)
         return None if start < 0 else (start, start + len(self._text))
+
+    def hits(self, text: str) -> Iterator[Hit]:
+        """All hits."""
+        start = text.find(self._text)
+        while start >= 0:
+            end = start + len(self._text)
+            yield start, end
+            start = text.find(self._text, end)
 
     def may_hold(self, raw: bytes) -> bool:
         """Looks for a part of the words, then for escapes."""
@@ -107,6 +120,13 @@ class FoldedMatcher:
         positions = range(len(text) + 1)
         before = bisect_left(positions, start + 1, key=lambda at: len(text[:at].casefold())) - 1
         return before, bisect_left(positions, end, key=lambda at: len(text[:at].casefold()))
+
+    def hits(self, text: str) -> Iterator[Hit]:
+        """All hits; for texts of some thousand characters, each hit looks at the rest anew."""
+        start = 0
+        while (hit := self.find(text[start:])) is not None:
+            yield start + hit[0], start + hit[1]
+            start += hit[1]
 
     def may_hold(self, raw: bytes) -> bool:
         """Looks for a part of the words in small letters: without what characters beyond ASCII fold to."""
@@ -148,7 +168,11 @@ class PatternMatcher:
 
     def find(self, text: str) -> Hit | None:
         """The first hit that is not empty."""
-        return next((hit.span() for hit in self._pattern.finditer(text) if hit.end() > hit.start()), None)
+        return next(self.hits(text), None)
+
+    def hits(self, text: str) -> Iterator[Hit]:
+        """All hits that are not empty."""
+        return (hit.span() for hit in self._pattern.finditer(text) if hit.end() > hit.start())
 
     def may_hold(self, raw: bytes) -> bool:
         """Looks for the words that the pattern cannot do without, if there are any."""

@@ -8,6 +8,7 @@ from ctxviewer.actions.action_set import ActionSet
 from ctxviewer.actions.handlers import Handlers
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.engine.facts import FileQuestion, Question
+from ctxviewer.engine.search import TextQuestion, matcher_of
 from ctxviewer.models.conversation import ConversationModel
 from ctxviewer.models.tracked import FactRow, tracked_rows
 from ctxviewer.services.answers.comparing import Reference
@@ -17,6 +18,7 @@ from ctxviewer.services.answers.inquiry import Answer
 from ctxviewer.services.answers.tracking import Tracked
 from ctxviewer.services.counting import Counting
 from ctxviewer.services.session import Session, SnapshotChange
+from ctxviewer.views.conversation.pinned_words import PinnedWords
 from ctxviewer.views.front import WindowFront
 from ctxviewer.views.main_window import MainWindow
 
@@ -161,6 +163,9 @@ class Asking(QObject):
 
     def _show_facts(self, facts: tuple[Tracked, ...]) -> None:
         self._panels.facts.set_facts(facts)
+        asked = {one.place: one.question for one in facts if one.fact is not None}
+        words = {place: matcher_of(ask) for place, ask in asked.items() if isinstance(ask, TextQuestion)}
+        self._window.stage.conversation.set_pinned_words(PinnedWords(words))
         self._mark_facts()
 
     def _mark_facts(self, _projection: object = None) -> None:

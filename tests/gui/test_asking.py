@@ -223,6 +223,8 @@ def test_a_fact_shows_in_panel_graph_and_conversation(desk, qtbot):
     assert [strip.spans for strip in panels.usage._picture.strips] == [((1, 7),)]
     assert [mark.carried for mark in model.facts(2).tracked] == [False]
     assert "holds fact A, which is not sent through it" in model.facts(2).accessible
+    pinned, marks = desk.window.stage.conversation.pinned_words, model.facts(2).tracked
+    assert [low for _, low, _ in pinned.spans(marks, "the port 8001", 0, 13)] == [4]
     desk.session.select_request(3)
     QApplication.processEvents()
     assert [mark.carried for mark in model.facts(2).tracked] == [True]
@@ -232,6 +234,7 @@ def test_a_fact_shows_in_panel_graph_and_conversation(desk, qtbot):
     QApplication.processEvents()
     assert panels.usage._picture.strips == ()
     assert model.facts(2).tracked == ()
+    assert list(desk.window.stage.conversation.pinned_words.spans(marks, "the port 8001", 0, 13)) == []
 
 
 def test_the_strip_above_the_graph_leads_to_its_request(desk, qtbot):

@@ -7,14 +7,19 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from ctxviewer.domain.log import PlainLog
 from ctxviewer.domain.projection import Cut
 from ctxviewer.domain.view import TextMode
+from ctxviewer.engine.search import TextQuestion, matcher_of
+from ctxviewer.models.tracked import Mark
 from ctxviewer.views import theme as theme_module
 from ctxviewer.views.conversation.headers import Part, part_at, plan_header
 from ctxviewer.views.conversation.painting import sticky_lead
+from ctxviewer.views.conversation.pinned_words import PinnedWords
 from ctxviewer.views.conversation.rows import LEAD, Kind
+from ctxviewer.views.fact_look import fact_color
 from ctxviewer.views.theme import Choice
 from helpers.conversation import bench, check_layout
 from helpers.talk import talk
@@ -237,3 +242,35 @@ def test_a_closed_view_lets_go(qtbot):
     shown.model.set_timeline(None)
     theme_module.current().changed.emit()
     assert shown.view.sheet is None
+
+
+@pytest.mark.parametrize("choice", [Choice.LIGHT, Choice.DARK, Choice.HIGH_CONTRAST])
+@pytest.mark.parametrize("carried", [True, False])
+def test_words_of_pinned_facts_are_marked_in_the_messages_that_hold_them(qtbot, theme, choice, carried):
+    theme.set_choice(choice)
+    shown = bench(qtbot, "u a u", texts={0: "the port is 8080", 2: "the port is 8080"})
+    shown.view.model.set_tracked({0: (Mark(1, carried),)})
+    QApplication.processEvents()
+    plain = picture(shown)
+    matcher = matcher_of(TextQuestion("PORT", ignore_case=True))
+    shown.view.set_pinned_words(PinnedWords({1: matcher, 2: matcher}))
+    QApplication.processEvents()
+    marked = picture(shown)
+    places, metrics = rows(shown), shown.sheet.metrics
+    color = fact_color(1).name()
+    assert color in colors(marked, metrics.text_x, places[0][0] + metrics.header, metrics.width // 2, places[0][1])
+    area = metrics.text_x, places[2][0] + metrics.header, metrics.width // 2, places[2][1]
+    assert colors(marked, *area) == colors(plain, *area), "this message is not marked with the fact"
+    shown.view.set_pinned_words(PinnedWords())
+    QApplication.processEvents()
+    assert picture(shown) == plain
+
+
+def test_pinned_words_are_found_across_the_edges_of_a_piece():
+    text = "x" * 998 + "needle" + "y" * 996 + "needle"
+    pinned = PinnedWords({0: matcher_of(TextQuestion("needle"))})
+    marks = (Mark(0, True), Mark(3, True))
+    assert [(low, high) for _, low, high in pinned.spans(marks, text, 0, 1000)] == [(998, 1004)]
+    assert [(low, high) for _, low, high in pinned.spans(marks, text, 1000, 2000)] == [(998, 1004)]
+    assert [(low, high) for _, low, high in pinned.spans(marks, text, 1004, 2000)] == []
+    assert [low for _, low, _ in pinned.spans(marks, text, 1500, len(text))] == [2000]

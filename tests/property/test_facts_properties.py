@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -55,6 +56,17 @@ def texts_of_sent(timeline, number):
     for message in timeline.sent(number):
         for block in parse_message(0, message).blocks:
             yield from block_texts(block)
+
+
+@given(st.text("aAbBßİ中 \n", max_size=60), st.text("aAbBßs中", min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_all_hits_follow_the_first_one(text, words, regex, ignore_case):
+    matcher = matcher_of(TextQuestion(words, regex=regex, ignore_case=ignore_case))
+    hits = list(matcher.hits(text))
+    assert next(iter(hits), None) == matcher.find(text)
+    assert all(start < end for start, end in hits)
+    assert all(end <= start for (_, end), (start, _) in pairwise(hits))
+    rest = hits[-1][1] if hits else 0
+    assert matcher.find(text[rest:]) is None
 
 
 @settings(max_examples=133, deadline=None)

@@ -9,12 +9,14 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTextCharFormat, QTextLayout
 
 from ctxviewer.domain.projection import Standing
 from ctxviewer.models.segments import Section, Style
+from ctxviewer.models.tracked import Mark
 from ctxviewer.views.conversation.brush import Brush
 from ctxviewer.views.conversation.finder import Finder
 from ctxviewer.views.conversation.headers import Part, paint_header, paint_lead, paint_touched
 from ctxviewer.views.conversation.leads import StripKind
 from ctxviewer.views.conversation.made_up_painting import MadeUpPainting
 from ctxviewer.views.conversation.pieces import Piece
+from ctxviewer.views.conversation.pinned_words import PinnedWords, pinned_format
 from ctxviewer.views.conversation.rows import LEAD, Kind, RowLayout
 from ctxviewer.views.conversation.selection import Selection, lead_extent
 from ctxviewer.views.conversation.sheet import Placed, Sheet
@@ -39,6 +41,7 @@ class Look:
 
     selection: Selection
     finder: Finder
+    pinned: PinnedWords
     current: tuple[int, bool] | None
     """(row, True for the line above it) of the current item."""
     focused: bool
@@ -179,7 +182,7 @@ class Painting:
         piece = sheet.piece(placed.row, placed.element)
         standing = layout.facts.standing
         self._paint_section_ground(painter, part, placed, layout, below=element.below)
-        ranges = self._ranges(placed.row, element.section, part, element.piece, piece, look)
+        ranges = self._ranges(placed.row, element.section, part, element.piece, piece, look, layout.facts.tracked)
         left_out = part.style in {Style.REMOVED, Style.LEFT_OUT}
         color = self._brush.color("hidden_text") if left_out else self._brush.text(standing)
         painter.setPen(color)
@@ -210,11 +213,20 @@ class Painting:
             painter.fillRect(QRect(rect.x(), rect.y(), metrics.stripe, rect.height()), look.stripe)
 
     def _ranges(
-        self, row: int, number: int, part: Section, piece_number: int, piece: Piece, look: Look
+        self,
+        row: int,
+        number: int,
+        part: Section,
+        piece_number: int,
+        piece: Piece,
+        look: Look,
+        marks: tuple[Mark, ...],
     ) -> list[QTextLayout.FormatRange]:
-        """Hits and selection within a piece, in UTF-16 positions."""
+        """Words of pinned facts, hits and selection within a piece, in UTF-16 positions."""
         start, end = part.cuts[piece_number], part.cuts[piece_number + 1]
         found: list[QTextLayout.FormatRange] = []
+        for mark, low, high in look.pinned.spans(marks, part.text, start, end):
+            found += _range(piece, max(low, start) - start, min(high, end) - start, pinned_format(mark))
         for low, high in look.finder.spans(row, number, part.text, start, end):
             hit = look.finder.hit
             now = hit is not None and hit == (row, number, low, high)

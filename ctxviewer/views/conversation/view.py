@@ -33,6 +33,7 @@ from ctxviewer.views.conversation.matching import Query
 from ctxviewer.views.conversation.metrics import Metrics
 from ctxviewer.views.conversation.movement import Movement
 from ctxviewer.views.conversation.painting import Look, Painting
+from ctxviewer.views.conversation.pinned_words import PinnedWords
 from ctxviewer.views.conversation.pointing import ContextRequest, Pointing
 from ctxviewer.views.conversation.rows import LEAD
 from ctxviewer.views.conversation.selection import END, Extent, Selection, Spot, Unit, message_extent, selected_texts
@@ -70,6 +71,7 @@ class ConversationView(accessibility.ItemView):
         self._model: ConversationModel | None = None
         self._sheet: Sheet | None = None
         self._finder: Finder | None = None
+        self._pinned = PinnedWords()
         self._binding: Binding | None = None
         self._painting: Painting | None = None
         self._selection = Selection()
@@ -332,6 +334,16 @@ class ConversationView(accessibility.ItemView):
         """How far the search has come."""
         return self._finder.state if self._finder is not None else FindState()
 
+    @property
+    def pinned_words(self) -> PinnedWords:
+        """Which words of pinned facts are marked."""
+        return self._pinned
+
+    def set_pinned_words(self, pinned: PinnedWords) -> None:
+        """Mark the words of pinned facts in the messages that hold them."""
+        self._pinned = pinned
+        self.viewport().update()
+
     def _tell_found(self, state: FindState) -> None:
         self.find_progressed.emit(state)
 
@@ -387,7 +399,8 @@ class ConversationView(accessibility.ItemView):
         if sheet is None or self._painting is None or self._finder is None:
             painter.fillRect(event.rect(), self._brush.color("surface"))
         else:
-            look = Look(self._selection, self._finder, self._current, self.hasFocus(), self._pointing.hover)
+            hover = self._pointing.hover
+            look = Look(self._selection, self._finder, self._pinned, self._current, self.hasFocus(), hover)
             self._painting.paint(painter, event.rect(), look)
         painter.end()
 
