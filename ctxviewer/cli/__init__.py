@@ -50,6 +50,9 @@ def main(argv: Sequence[str], terminal: Terminal | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough
         terminal.silence()
         return DONE
+    except RecursionError:
+        deep = CtxError("Something in the task is nested too deeply for this command.")
+        return tell_failure(terminal, deep, FINDING)
     except OSError as err:
         return tell_failure(terminal, _of_system(err), FINDING)
     return status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import tempfile
@@ -23,6 +22,7 @@ from ctxviewer.exports.files import write_bundle, write_export
 from ctxviewer.exports.html import to_html
 from ctxviewer.exports.markdown import to_markdown
 from ctxviewer.exports.secrets import Mask
+from ctxviewer.exports.values import json_text
 from ctxviewer.sources import registry
 
 STDOUT = "-"
@@ -83,7 +83,7 @@ def _parts(args: argparse.Namespace, timeline: Timeline, number: int | None, mas
             return to_markdown(make_document(timeline, number, mask))
         case "json":
             value: Json = task_export(timeline, mask) if number is None else request_export(timeline, number, mask)
-            return [json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False), "\n"]
+            return [json_text(value), "\n"]
         case _:
             if number is not None:
                 raise UsageError("the usage is of all requests; leave --request out")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
 import textwrap
@@ -13,6 +12,7 @@ from typing import IO
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.json import Json
+from ctxviewer.exports.values import json_text
 
 DONE, FINDING, UNUSABLE, UNREADABLE = range(4)
 
@@ -59,7 +59,7 @@ class Terminal:
         does not have become escapes, which is how they stand in files."""
         encoding = _encoding(self.out)
         plain = not codecs.lookup(encoding).name.startswith("utf")
-        text = json.dumps(value, ensure_ascii=plain, indent=2, allow_nan=False)
+        text = json_text(value, plain=plain)
         text = _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
         self._write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 

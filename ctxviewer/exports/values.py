@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+
 from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.json import Json, JsonObject
 from ctxviewer.domain.projection import Projection
@@ -13,6 +16,22 @@ from ctxviewer.engine.strategies.carried import runs
 
 SCHEMA = 1
 """Raised when a field is renamed or taken away; new fields do not count."""
+
+
+def json_text(value: Json, *, plain: bool = False) -> str:
+    """A JSON text. Infinity and NaN, which are no JSON, become null, as for the agents. `plain` = only ASCII."""
+    try:
+        return json.dumps(value, ensure_ascii=plain, indent=2, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=plain, indent=2, allow_nan=False)
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def range_json(deleted: Range | None) -> Json:

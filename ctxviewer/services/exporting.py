@@ -5,7 +5,6 @@ Nothing is ever written into the folder of a task. Secrets are masked unless the
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -187,6 +186,7 @@ def _parts(insight: Insight, table: TokenTable | None, order: Order, mask: Mask,
     from ctxviewer.exports.document import make_document  # noqa: PLC0415
     from ctxviewer.exports.html import to_html  # noqa: PLC0415
     from ctxviewer.exports.markdown import to_markdown  # noqa: PLC0415
+    from ctxviewer.exports.values import json_text  # noqa: PLC0415
 
     timeline, number = insight.timeline, order.request
     if order.format is Format.HTML:
@@ -195,7 +195,7 @@ def _parts(insight: Insight, table: TokenTable | None, order: Order, mask: Mask,
         return to_markdown(make_document(timeline, number, mask))
     if order.format is Format.JSON:
         value = task_export(timeline, mask) if number is None else request_export(timeline, number, mask)
-        return [json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False), "\n"]
+        return [json_text(value), "\n"]
     counted: tuple[float | None, ...] = ()
     if table is not None:
         counted = tuple(one.point.counted for one in insight.calibration(table, token.check).residuals)

@@ -83,7 +83,7 @@ def read_entry(log: RawLog, number: int) -> Read:
         odd = f"its type is {_short(facts.type)}"
     elif type(kind) is not str or not kind:
         odd = f"its {'say' if said else 'ask'} is {_short(kind)}"
-    elif type(ts) is not int and as_int(ts) is None:
+    elif as_int(ts) is None:
         odd = f"its ts is {_short(ts)}"
     elif last is not None and as_int(last) is None:
         odd = f"its conversationHistoryIndex is {_short(last)}"
@@ -92,10 +92,10 @@ def read_entry(log: RawLog, number: int) -> Read:
     known_model = model if isinstance(model, dict) else _NO_MODEL
     entry = UiEntry(
         number,
-        ts if type(ts) is int else as_int(ts) or 0,
+        as_int(ts) or 0,
         facts.type if type(facts.type) is str else "",
         kind if type(kind) is str else "",
-        last if type(last) is int else as_int(last),
+        as_int(last),
         parse_range(deleted) if deleted is not None else None,
         clean_hash(as_text(facts.lastCheckpointHash)),
         facts.partial is True,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ctxviewer.domain.json import JsonObject, as_int, as_text
+from ctxviewer.domain.json import JsonObject, as_int, as_number, as_text
 from ctxviewer.sources.rawjson import decode
 from ctxviewer.sources.rawlog import RawLog
 
@@ -100,11 +100,11 @@ def answer_facts(log: RawLog, number: int) -> AnswerFacts:
         model, metrics, ts = value.get("modelInfo"), value.get("metrics"), value.get("ts")
     model = model if isinstance(model, dict) else {}
     metrics = metrics if isinstance(metrics, dict) else {}
-    tokens, cost = metrics.get("tokens"), metrics.get("cost")
+    tokens, cost = metrics.get("tokens"), as_number(metrics.get("cost"))
     return AnswerFacts(
         Model(as_text(model.get("modelId")), as_text(model.get("providerId"))),
         tokens if isinstance(tokens, dict) else {},
-        float(cost) if isinstance(cost, (int, float)) and not isinstance(cost, bool) else None,
+        None if cost is None else float(cost),
         as_int(ts) or 0,
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from ctxviewer.domain.errors import UnreadableTaskError
-from ctxviewer.domain.json import Json, as_int, as_text
+from ctxviewer.domain.json import Json, as_int, as_number, as_text
 from ctxviewer.domain.snapshot import Agent, TaskRef
 from ctxviewer.sources.cline import layout
 from ctxviewer.sources.cline.entries import one_line, read_entry, title_of
@@ -153,4 +152,4 @@ def _created(task_id: str) -> int:
 
 
 def _number(value: Json) -> float:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) else 0
+    return as_number(value) or 0

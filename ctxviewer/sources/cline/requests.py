@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
-from ctxviewer.domain.json import Json, as_int, as_text
+from ctxviewer.domain.json import Json, as_int, as_number, as_text
 from ctxviewer.domain.request import Request, RequestState, Usage
 from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.cline.entries import Read, text_of
@@ -157,7 +156,7 @@ def _request(number: int, read: Read, payload: _Payload | None) -> Request:
         ui_index=entry.index,
         ts=entry.ts,
         usage=_usage(payload),
-        usage_reported=payload is not None and any(_is_number(getattr(payload, name)) for name in _COUNTS),
+        usage_reported=payload is not None and any(as_number(getattr(payload, name)) is not None for name in _COUNTS),
         state=state,
         last_message=entry.last_message,
         range_before=entry.deleted_range,
@@ -184,20 +183,17 @@ def _usage(payload: _Payload | None) -> Usage:
     )
 
 
-def _is_number(value: Json) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _usable(value: Json) -> bool:
-    return value is None or _is_number(value)
+    return value is None or as_number(value) is not None
 
 
 def _number(value: Json) -> float:
-    return value if _is_number(value) and isinstance(value, (int, float)) else 0
+    return as_number(value) or 0
 
 
 def _cost(value: Json) -> float | None:
-    return float(value) if _is_number(value) and isinstance(value, (int, float)) else None
+    number = as_number(value)
+    return None if number is None else float(number)
 
 
 def _model_of(request: Request, messages: RawLog | None) -> Model | None:

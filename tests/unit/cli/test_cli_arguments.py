@@ -1,5 +1,6 @@
 """Arguments: what is said about wrong ones, by whom, and what is never guessed."""
 
+import errno
 import io
 import json
 import shutil
@@ -106,6 +107,17 @@ def test_samples_that_cannot_be_written_are_no_fault(tmp_path, monkeypatch):
     assert status == FINDING
     assert "The samples cannot be put into" in err
     assert "CTXVIEWER_DATA_DIR" in err
+
+
+def test_a_full_disk_under_the_samples_is_one_sentence(tmp_path, monkeypatch):
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.setenv("CTXVIEWER_DATA_DIR", str(tmp_path))
+    status, _, err = run("report", "--demo")
+    assert status == FINDING
+    assert err.splitlines()[0] == f"ctxviewer: The samples cannot be put into {tmp_path}: No space left on device."
 
 
 def test_help_is_no_error(capsys):
