@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from ctxviewer.domain.json import Json, JsonObject
@@ -117,18 +118,27 @@ def matrix_text(found: Matrix, rows: Sequence[Row], columns: Sequence[Column] = 
     shown = [column for column in columns if column.key != "note"]
     cells = [[column.text(row) for column in shown] for row in rows]
     titles = [column.title for column in shown]
-    widths = [max(len(line[place]) for line in [titles, *cells]) for place in range(len(shown))]
+    heads = _heads(titles)
+    widths = [max(len(line[place]) for line in [*heads, *cells]) for place in range(len(shown))]
     where = "the next request" if found.request is None else request_name(found.request)
     before = f"{grouped(found.tokens_before)} tokens ({ESTIMATED}) in {plural(found.messages_before, 'message')}"
     lines = [
         f"Before {where}: {before}; window {grouped(found.window.window)}, limit {grouped(found.window.limit)}.",
-        _line(titles, widths),
+        *(_line(line, widths) for line in heads),
         _line(["-" * width for width in widths], widths),
         *(_line(line, widths) for line in cells),
     ]
     note = next(column for column in COLUMNS if column.key == "note")
     lines.extend(f"{row.name}: {note.text(row)}" for row in rows if note.value(row))
     return "\n".join(lines) + "\n"
+
+
+def _heads(titles: Sequence[str]) -> list[list[str]]:
+    """The titles in as few lines as their longest words allow, so that a table is not much wider than its numbers."""
+    wrapped = [textwrap.wrap(title, max(8, *map(len, ["", *title.split()]))) for title in titles]
+    height = max(map(len, wrapped), default=0)
+    filled = [[""] * (height - len(lines)) + lines for lines in wrapped]
+    return [[lines[row] for lines in filled] for row in range(height)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 
 from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.json import Json, JsonObject
-from ctxviewer.domain.request import CheckpointKind, Usage
+from ctxviewer.domain.request import Checkpoint, CheckpointKind, Usage
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.engine.cline.window import window_info
 from ctxviewer.engine.explain import Explanation, api_of, explain
@@ -23,6 +24,11 @@ from ctxviewer.exports.values import (
     request_number,
     usage_json,
 )
+
+LAST_MS = 253_402_214_400_000
+"""The last day of the year 9999; later times are no times."""
+SHOWN_CHECKPOINTS = 8
+"""So many of the newest checkpoints stand in a report for people."""
 
 
 def report(timeline: Timeline, number: int | None, window: float | None = None) -> JsonObject:
@@ -121,7 +127,7 @@ def _lines(timeline: Timeline, number: int | None, window: float | None) -> Iter
     info = window_info(api_of(model, window))
     host = f" · {task.host}" if task.host else ""
     yield f"{one_line(task.title) or task.task_id}"
-    yield f"  {task.task_id} · {task.agent}{host} · {model.model_id or 'model not known'}"
+    yield f"  {task.task_id} · {task.agent}{host} · {one_line(model.model_id) or 'model not known'}"
     yield f"  window {grouped(info.window)} ({explanation.window_source}), managed from {grouped(info.limit)} tokens on"
     requests, messages = len(timeline.requests), len(snapshot.messages)
     kept = f"{plural(requests, 'request')}, {plural(messages, 'message')}, {plural(len(timeline.updates), 'update')}"
@@ -133,12 +139,14 @@ def _lines(timeline: Timeline, number: int | None, window: float | None) -> Iter
     yield ""
     if timeline.events:
         yield "Events"
-        for event in timeline.events:
+        for place, event in enumerate(timeline.events, 1):
             where = "now" if event.request is None else f"request {event.request + 1}"
-            yield f"  {where:>12}  {event.sentence}"
+            yield f"{place:>5}  {where:<12} {event.sentence}"
     else:
         yield "Events: none; every message was sent with every request."
     yield ""
+    points = [point for point in snapshot.checkpoints if point.kind is not CheckpointKind.MESSAGE]
+    yield from _checkpoint_lines(points, len(snapshot.messages))
     projection = timeline.projection(number)
     yield "Next request" if number is None else f"Request {number + 1} of {requests}"
     hidden = projection.hidden
@@ -174,6 +182,23 @@ def _usage_lines(timeline: Timeline, number: int | None, window: float) -> Itera
         yield f"  request {number + 1}: {grouped(usage.total)} tokens, {percent(usage.total / window)} of the window"
 
 
+def _checkpoint_lines(points: Sequence[Checkpoint], stored: int) -> Iterator[str]:
+    """The newest checkpoints with the numbers that `--checkpoint` takes, and a blank line; nothing without any."""
+    if not points:
+        return
+    yield "Checkpoints"
+    earlier = max(0, len(points) - SHOWN_CHECKPOINTS)
+    if earlier:
+        yield f"       {plural(earlier, 'earlier one')}: `report --json` lists all"
+    for place, point in enumerate(points[earlier:], earlier + 1):
+        where = "at the start" if point.request is None else f"request {point.request + 1}"
+        last = min((point.last_message if point.last_message is not None else 0) + 1, stored - 1)
+        kept = f"  keeps messages 0–{last}" if last > 0 else "  keeps message 0" if stored else ""
+        title = "" if point.title == "Checkpoint" else f"  {one_line(point.title, 60)}"
+        yield f"{place:>5}  {where:<12}{kept}{title}" + ("" if point.hash else "  (no commit)")
+    yield ""
+
+
 def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
     """One line a finding, and one for its advice."""
     for finding in findings:
@@ -196,7 +221,8 @@ def tasks_text(tasks: tuple[TaskRef, ...]) -> str:
     rows = []
     for task in sorted(tasks, key=lambda task: task.updated_ms, reverse=True):
         problem = f"  ! {task.problem}" if task.problem else ""
-        rows.append(f"{task.task_id:>16}  {one_line(task.title, 80)}{problem}")
+        day = time.strftime("%Y-%m-%d", time.localtime(task.updated_ms / 1000)) if 0 < task.updated_ms < LAST_MS else ""
+        rows.append(f"{task.task_id:>16}  {day:10}  {one_line(task.title, 80) or '(no title)'}{problem}")
     return "\n".join(rows) + "\n"
 
 

@@ -125,3 +125,28 @@ def test_help_is_no_error(capsys):
         run("plan", "truncate", "--help")
     assert end.value.code == DONE
     assert "usage: ctxviewer plan truncate" in capsys.readouterr().out
+
+
+def test_a_report_lists_what_other_commands_take_by_number():
+    _, out, _ = run("report", LOGIN)
+    assert (
+        "Checkpoints\n       18 earlier ones: `report --json` lists all\n   19  request 18    keeps messages 0–36\n"
+        in out
+    )
+    assert "   26  request 25    keeps messages 0–49\n" in out
+    assert "\n    1  request 18   Optimised" in out
+    assert "\n    2  request 18   Truncated" in out
+
+
+def test_a_list_of_tasks_has_days_and_names_what_has_no_title(root):
+    shutil.rmtree(root / "state")
+    (root / "tasks" / "1749024000000" / "ui_messages.json").unlink()
+    _, out, _ = run("report", root)
+    assert "   1749024000000  " in out
+    assert "  (no title)" in out
+
+
+def test_the_table_of_strategies_is_not_much_wider_than_its_numbers():
+    _, out, _ = run("compare", LOGIN)
+    line = next(line for line in out.splitlines() if line.startswith("---"))
+    assert len(line) < 160

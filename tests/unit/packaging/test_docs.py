@@ -136,3 +136,40 @@ def test_links_lead_somewhere(page: Path):
         link = target[0] or target[1]
         if "://" not in link:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def synopses() -> dict[str, set[str]]:
+    """The options that the synopsis of `docs/cli.md` gives to each command; a command may have several lines."""
+    block = CLI.split("```")[1]
+    found: dict[str, set[str]] = {}
+    for line in re.sub(r"\n {20,}(?=\[)", " ", block).splitlines():
+        words = re.match(r"ctxviewer ((?:plan +)?[a-z]+)\b", line)
+        if words:
+            name = " ".join(words[1].split())
+            found.setdefault(name, set()).update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", line))
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(name for name, parser in parsers(cli._parser()) if " apply" not in f" {name}"))
+def test_the_synopsis_has_the_options_of_each_command_and_no_others(name: str):
+    parser = dict(parsers(cli._parser()))[name]
+    if not name or name == "plan":
+        return
+    known = {option for action in parser._actions for option in action.option_strings}
+    shown = synopses()[name]
+    assert shown <= known
+    for action in parser._actions:
+        assert set(action.option_strings) & (shown | {"--help"}) or not action.option_strings, action.option_strings
+
+
+def test_apply_has_what_plan_has_and_the_consents():
+    found = dict(parsers(cli._parser()))
+    for name, parser in found.items():
+        if name.startswith("plan "):
+            own = {option for action in parser._actions for option in action.option_strings}
+            applied = found[name.replace("plan", "apply", 1)]
+            assert {option for action in applied._actions for option in action.option_strings} == {
+                *own,
+                "--yes",
+                "--even-if-open",
+            }
