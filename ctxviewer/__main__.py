@@ -60,7 +60,7 @@ commands (each with --help):
   diff PATH          what one request sends and another does not
   track PATH TEXT    in which requests a text, a file or a message was sent
   losses PATH        what a request no longer knows
-  plan ACTION PATH   what truncate, optimize, decide or rollback would do
+  plan ACTION PATH   what truncate, optimize, decide, repair or rollback would do
   apply ACTION PATH  the same, and do it after asking
   undo, redo PATH    take the last applied action back, or apply it again
   history PATH       what was applied to a task

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from ctxviewer.cli.examples import examples_of
 from ctxviewer.cli.terminal import UsageError, output_failed
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
 from ctxviewer.domain.snapshot import FileRole, Snapshot, TaskRef
@@ -54,6 +55,14 @@ class Parser(argparse.ArgumentParser):
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - what add_subparsers returns has no public name
 """Where a topic registers its commands."""
+
+
+def command(commands: Commands, name: str, words: str, *, more: str = "") -> Parser:
+    """A new command or action: its line in the list above, its own help, and examples; `more` stands before them."""
+    made = commands.add_parser(name, help=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.description = f"{words[0].upper()}{words[1:]}."
+    made.epilog = "\n".join(part for part in (more, examples_of(made.prog.partition(" ")[2])) if part)
+    return made
 
 
 def task_argument(parser: argparse.ArgumentParser, *, many: bool = False, optional: bool = False) -> None:

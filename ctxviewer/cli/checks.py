@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ctxviewer.cli.arguments import Commands, find, need_messages, window_argument
+from ctxviewer.cli.arguments import Commands, command, find, need_messages, window_argument
 from ctxviewer.cli.terminal import DONE, FINDING, UNREADABLE, Terminal, UsageError
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.json import Json
@@ -24,11 +24,8 @@ from ctxviewer.sources import registry
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
     rules = "\n  ".join(USE.values())
-    sub = commands.add_parser(
-        "assert",
-        help="check rules about a task; status 1 if one is broken",
-        epilog=f"rules:\n  {rules}\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    sub = command(
+        commands, "assert", "check rules about a task; status 1 if one is broken", more=f"rules:\n  {rules}\n"
     )
     sub.add_argument("path", metavar="PATH", help="task directory, a file in it, or a folder of tasks: each is checked")
     sub.add_argument("--rule", action="append", default=[], metavar="RULE", help="a rule; may be given several times")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ctxviewer.cli.arguments import (
     Commands,
+    command,
     need_messages,
     read,
     request_argument,
@@ -43,11 +44,11 @@ from ctxviewer.tokens.price_file import load_prices
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("tokens", help="where the tokens of a request go, and what is sent more than once")
+    sub = command(commands, "tokens", "where the tokens of a request go, and what is sent more than once")
     task_argument(sub)
     request_argument(sub)
     sub.set_defaults(run=_tokens)
-    sub = commands.add_parser("reconcile", help="counted against reported tokens, and what changes cost at the cache")
+    sub = command(commands, "reconcile", "counted against reported tokens, and what changes cost at the cache")
     task_argument(sub)
     window_argument(sub)
     sub.add_argument("--prices", type=Path, metavar="FILE", help="a TOML file of prices that count first")

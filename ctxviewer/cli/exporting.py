@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from ctxviewer.cli.arguments import Commands, read, request_argument, request_of, whole_number, window_argument
+from ctxviewer.cli.arguments import Commands, command, read, request_argument, request_of, whole_number, window_argument
 from ctxviewer.cli.counts import counted
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal, UsageError
 from ctxviewer.domain.json import Json
@@ -30,7 +30,7 @@ STDOUT = "-"
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("export", help="write a task, a request as sent, its usage, or a bug report")
+    sub = command(commands, "export", "write a task, a request as sent, its usage, or a bug report")
     sub.add_argument("path", metavar="PATH", help="task directory or a file in it")
     sub.add_argument(
         "--format",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ctxviewer.cli.arguments import Commands, find
+from ctxviewer.cli.arguments import Commands, command, find
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.finding import Severity
@@ -19,9 +19,12 @@ from ctxviewer.sources import discover, registry
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("doctor", help="what is wrong with the files of a task, or of all tasks found")
+    sub = command(commands, "doctor", "what is wrong with the files of a task, or of all tasks found")
     sub.add_argument(
-        "path", nargs="?", help="task directory, a file in it, or a storage root; default: all that is found"
+        "path",
+        nargs="?",
+        metavar="PATH",
+        help="task directory, a file in it, or a storage root; else all that is found",
     )
     sub.add_argument("--json", action="store_true", help="stable JSON instead of text")
     sub.set_defaults(run=_doctor)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ctxviewer.cli.arguments import (
     Commands,
+    command,
     need_messages,
     read,
     request_argument,
@@ -46,16 +47,16 @@ from ctxviewer.exports.plan_report import plan_json, plan_text
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("strategies", help="the strategies of context management, with their settings")
+    sub = command(commands, "strategies", "the strategies of context management, with their settings")
     sub.add_argument("--json", action="store_true", help="stable JSON instead of text")
     sub.set_defaults(run=_strategies)
-    sub = commands.add_parser("simulate", help="what a strategy would do before a request, step by step")
+    sub = command(commands, "simulate", "what a strategy would do before a request, step by step")
     task_argument(sub)
     sub.add_argument("--strategy", required=True, metavar="S", help="a key that `ctxviewer strategies` lists")
     request_argument(sub)
     _lab_arguments(sub)
     sub.set_defaults(run=_simulate)
-    sub = commands.add_parser("compare", help="strategies side by side at one request")
+    sub = command(commands, "compare", "strategies side by side at one request")
     task_argument(sub)
     _several_argument(sub, "all of them")
     request_argument(sub)
@@ -65,7 +66,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--different-only", action="store_true", help="leave out columns that are the same in all rows")
     _forms(sub, "--csv", "--markdown")
     sub.set_defaults(run=_compare)
-    sub = commands.add_parser("replay", help="strategies over the whole task, and a check of what the agent did")
+    sub = command(commands, "replay", "strategies over the whole task, and a check of what the agent did")
     task_argument(sub)
     _several_argument(sub, "decide")
     _lab_arguments(sub)

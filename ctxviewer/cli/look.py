@@ -6,6 +6,7 @@ import argparse
 
 from ctxviewer.cli.arguments import (
     Commands,
+    command,
     find,
     need_messages,
     read,
@@ -27,13 +28,13 @@ from ctxviewer.sources.samples import fresh_samples
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("report", help="what a task sent, what it did not, and why")
+    sub = command(commands, "report", "what a task sent, what it did not, and why")
     task_argument(sub, many=True, optional=True)
     sub.add_argument("--demo", action="store_true", help="one report for each of the sample tasks")
     request_argument(sub)
     window_argument(sub)
     sub.set_defaults(run=_report)
-    sub = commands.add_parser("sent", help="the messages of one request exactly as sent, as JSON")
+    sub = command(commands, "sent", "the messages of one request exactly as sent, as JSON")
     task_argument(sub)
     request_argument(sub)
     sub.set_defaults(run=_sent)

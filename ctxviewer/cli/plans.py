@@ -10,6 +10,7 @@ from pathlib import Path
 from ctxviewer.cli.arguments import (
     Commands,
     Parser,
+    command,
     consent_arguments,
     one,
     read,
@@ -54,36 +55,41 @@ UNDONE = "Undone"
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
     for name, run, words in (("plan", _plan, "what an action would do"), ("apply", _apply, "do it, after asking")):
-        sub = commands.add_parser(name, help=words)
+        sub = command(commands, name, words)
         _plan_arguments(sub, run, applies=name == "apply")
     for name, run, words in (
         ("undo", _undo, "take back the last applied action"),
         ("redo", _redo, "apply the undone action again"),
     ):
-        sub = commands.add_parser(name, help=words)
+        sub = command(commands, name, words)
         task_argument(sub)
         consent_arguments(sub)
         sub.set_defaults(run=run)
-    sub = commands.add_parser("history", help="what was applied to a task and can be undone")
+    sub = command(commands, "history", "what was applied to a task and can be undone")
     task_argument(sub)
     sub.set_defaults(run=_history)
 
 
 def _plan_arguments(parser: argparse.ArgumentParser, run: object, *, applies: bool) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, parser_class=Parser, metavar="ACTION")
-    truncate = kinds.add_parser("truncate", help="let the deleted range grow")
+    truncate = command(kinds, "truncate", "let the deleted range grow")
     task_argument(truncate)
-    truncate.add_argument("--keep", choices=["none", "lastTwo", "half", "quarter"], default="half")
-    optimize = kinds.add_parser("optimize", help="replace older copies of files")
+    truncate.add_argument(
+        "--keep",
+        choices=["none", "lastTwo", "half", "quarter"],
+        default="half",
+        help="how much of what is still sent stays; half unless given",
+    )
+    optimize = command(kinds, "optimize", "replace older copies of files")
     task_argument(optimize)
-    decide = kinds.add_parser("decide", help="what the agent would do before its next request")
+    decide = command(kinds, "decide", "what the agent would do before its next request")
     task_argument(decide)
     window_argument(decide)
     decide.add_argument("--total", type=token_number, metavar="TOKENS", help="instead of the last reported total")
-    repair = kinds.add_parser("repair", help="set right what a finding names")
+    repair = command(kinds, "repair", "set right what a finding names")
     task_argument(repair)
     repair.add_argument("--code", required=True, choices=sorted(REPAIRS), help="code of the finding")
-    rollback = kinds.add_parser("rollback", help="back to a checkpoint or a message")
+    rollback = command(kinds, "rollback", "back to a checkpoint or a message")
     task_argument(rollback)
     where = rollback.add_mutually_exclusive_group(required=True)
     where.add_argument("--checkpoint", type=whole_number, metavar="N", help="number from 1, as `report` lists them")

@@ -6,6 +6,7 @@ import argparse
 
 from ctxviewer.cli.arguments import (
     Commands,
+    command,
     need_messages,
     read,
     request_argument,
@@ -33,19 +34,19 @@ COUNT_LIMIT = 32_000_000
 
 def add(commands: Commands) -> None:
     """Register the commands of this module."""
-    sub = commands.add_parser("why", help="why requests look as they do, with all numbers, and what is ahead")
+    sub = command(commands, "why", "why requests look as they do, with all numbers, and what is ahead")
     task_argument(sub)
     request_argument(sub)
     window_argument(sub)
     sub.set_defaults(run=_why)
-    sub = commands.add_parser("diff", help="what one request sends and another does not")
+    sub = command(commands, "diff", "what one request sends and another does not")
     task_argument(sub)
     request_argument(sub)
     sub.add_argument(
         "--against", type=whole_number, required=True, metavar="M", help="the request to compare with, from 1"
     )
     sub.set_defaults(run=_diff)
-    sub = commands.add_parser("track", help="in which requests a text, a file or a message was sent")
+    sub = command(commands, "track", "in which requests a text, a file or a message was sent")
     task_argument(sub)
     sub.add_argument("text", nargs="?", metavar="TEXT", help="words to look for, as sent")
     what = sub.add_mutually_exclusive_group()
@@ -55,7 +56,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--regex", action="store_true", help="TEXT is a regular expression")
     sub.add_argument("--ignore-case", action="store_true", help="small and capital letters are the same")
     sub.set_defaults(run=_track, late="text")
-    sub = commands.add_parser("losses", help="what a request no longer knows, what matters most first")
+    sub = command(commands, "losses", "what a request no longer knows, what matters most first")
     task_argument(sub)
     request_argument(sub)
     sub.set_defaults(run=_losses)

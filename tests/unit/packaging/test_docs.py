@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from ctxviewer import cli, resources
 from ctxviewer.actions.catalogue import CATALOGUE
+from ctxviewer.cli.examples import EXAMPLES
 from ctxviewer.services.settings import FIELDS
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -173,3 +175,21 @@ def test_apply_has_what_plan_has_and_the_consents():
                 "--yes",
                 "--even-if-open",
             }
+
+
+def leaves() -> dict[str, argparse.ArgumentParser]:
+    """Commands that do something."""
+    return {name: parser for name, parser in parsers(cli._parser()) if parser.get_default("run") is not None}
+
+
+def test_every_command_has_a_sentence_and_examples_that_can_be_given():
+    assert set(EXAMPLES) == set(leaves())
+    for name, parser in leaves().items():
+        shown = parser.format_help()
+        assert parser.description.endswith("."), name
+        assert all(action.help for action in parser._actions), name
+        for example in EXAMPLES[name]:
+            assert f"  ctxviewer {example}\n" in shown
+            words = shlex.split(example.partition(" > ")[0])
+            assert words[: len(name.split())] == name.split()
+            assert cli._parser().parse_args(words).run is parser.get_default("run")
