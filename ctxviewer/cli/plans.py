@@ -175,24 +175,19 @@ def _plan(args: argparse.Namespace, terminal: Terminal) -> int:
 def _apply(args: argparse.Namespace, terminal: Terminal) -> int:
     _, timeline = read(args.path)
     plan = _make_plan(timeline, args)
-    change = _show_plan(timeline, plan, args, terminal)
-    if change is None:
-        raise RefusedError(plan.refusal)
-    if not change.effects:
-        raise RefusedError("There is nothing to write.")
-    _need_reader(terminal)
-    _consent(args, terminal, change.looks_open, f"Apply: {plan.title}?")
-    outcome = _store(terminal).commit(change, consent_open=args.even_if_open)
-    return _tell(outcome, args, terminal)
-
-
-def _need_reader(terminal: Terminal) -> None:
-    """Nothing is written before the preview is out: OutputError, or RefusedError when nobody reads it."""
     try:
+        change = _show_plan(timeline, plan, args, terminal)
         terminal.flush()
     except BrokenPipeError:
         terminal.silence()
         raise RefusedError("Nobody reads the preview any more; nothing was written.") from None
+    if change is None:
+        raise RefusedError(plan.refusal)
+    if not change.effects:
+        raise RefusedError("There is nothing to write.")
+    _consent(args, terminal, change.looks_open, f"Apply: {plan.title}?")
+    outcome = _store(terminal).commit(change, consent_open=args.even_if_open)
+    return _tell(outcome, args, terminal)
 
 
 def _consent(args: argparse.Namespace, terminal: Terminal, looks_open: Sequence[str], question: str) -> None:

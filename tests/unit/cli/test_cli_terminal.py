@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 
 import pytest
 
@@ -122,3 +123,35 @@ def test_the_question_stands_beside_the_output():
     out, err = io.StringIO(), io.StringIO()
     assert Terminal(out, err, Person("yes\n")).confirm("Apply?")
     assert (out.getvalue(), err.getvalue()) == ("", "Apply? [y/N] ")
+
+
+@pytest.mark.parametrize("at", ["write", "flush"])
+@pytest.mark.parametrize("error", [BrokenPipeError(), full()], ids=["nobody", "full"])
+def test_nothing_is_applied_before_its_preview_is_out(tmp_path, monkeypatch, at, error):
+    monkeypatch.setenv("CTXVIEWER_DATA_DIR", str(tmp_path / "own"))
+    shutil.copytree(LOGIN.parents[1], tmp_path / "root")
+    task = tmp_path / "root" / "tasks" / LOGIN.name
+    before = {path: path.read_bytes() for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    err = io.StringIO()
+    words = ["apply", "truncate", str(task), "--yes", "--even-if-open"]
+    assert main(words, Terminal(Full(error, at=at), err, None)) == FINDING
+    assert {path: path.read_bytes() for path in before} == before
+    assert "nothing was written" in err.getvalue() or "cannot be written" in err.getvalue()
+
+
+def test_what_was_applied_is_told_even_if_the_output_is_gone(tmp_path, monkeypatch):
+    class UntilDone(Full):
+        def write(self, text):
+            if "Done:" in text:
+                raise self.error
+            return io.StringIO.write(self, text)
+
+    monkeypatch.setenv("CTXVIEWER_DATA_DIR", str(tmp_path / "own"))
+    shutil.copytree(LOGIN.parents[1], tmp_path / "root")
+    task = tmp_path / "root" / "tasks" / LOGIN.name
+    err = io.StringIO()
+    words = ["apply", "truncate", str(task), "--yes", "--even-if-open"]
+    assert main(words, Terminal(UntilDone(full()), err, None)) == DONE
+    assert "Done: Truncate" in err.getvalue()
+    err = io.StringIO()
+    assert main(["undo", *words[2:]], Terminal(io.StringIO(), err, None)) == DONE
