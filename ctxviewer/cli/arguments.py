@@ -12,13 +12,16 @@ from ctxviewer.cli.terminal import UsageError, output_failed
 from ctxviewer.domain.errors import CtxError, UnreadableTaskError
 from ctxviewer.domain.snapshot import FileRole, Snapshot, TaskRef
 from ctxviewer.engine.timeline import Timeline
-from ctxviewer.sources import registry
+from ctxviewer.sources import discover, registry
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 LATE = "late"
 """Default of a parser: the optional positional that may stand behind options."""
+
+SHOWN_TASKS = 3
+"""So many tasks are named to who gives the beginning of a number."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,7 +125,16 @@ def find(path: str) -> tuple[TaskRef, ...]:
     except UnreadableTaskError:
         raise
     except CtxError as err:
-        raise UnreadableTaskError(err.sentence, hint=err.hint, place=err.place) from err
+        raise UnreadableTaskError(err.sentence, hint=_folders_of(path) or err.hint, place=err.place) from err
+
+
+def _folders_of(name: str) -> str:
+    """Where the known tasks are whose number begins so: a hint for who gives a number instead of a folder."""
+    if not name.isdigit():
+        return ""
+    found = [task for task in discover.find_tasks() if task.task_id.startswith(name)]
+    lines = [f"There is {task.directory}" for task in found[:SHOWN_TASKS]]
+    return "\n".join([*lines, f"and {len(found) - SHOWN_TASKS} more."] if len(found) > SHOWN_TASKS else lines)
 
 
 def one(path: str) -> TaskRef:

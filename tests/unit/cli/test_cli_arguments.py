@@ -120,6 +120,19 @@ def test_a_full_disk_under_the_samples_is_one_sentence(tmp_path, monkeypatch):
     assert err.splitlines()[0] == f"ctxviewer: The samples cannot be put into {tmp_path}: No space left on device."
 
 
+def test_a_number_instead_of_a_folder_gets_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLINE_DIR", str(tmp_path / "cline"))
+    shutil.copytree(SAMPLES, tmp_path / "cline" / "data")
+    folder = tmp_path / "cline" / "data" / "tasks"
+    status, _, err = run("report", "1770537600000")
+    assert status == UNREADABLE
+    assert f"  There is {folder / '1770537600000'}\n" in err
+    assert run("sent", "17")[2].count("  There is ") == 3
+    assert "and 1 more." in run("sent", "17")[2]
+    assert "Check the spelling." in run("sent", "99")[2]
+
+
 def test_help_is_no_error(capsys):
     with pytest.raises(SystemExit) as end:
         run("plan", "truncate", "--help")
