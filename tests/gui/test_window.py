@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QLineEdit,
     QTabBar,
+    QToolButton,
     QWidget,
 )
 
@@ -293,3 +294,16 @@ def test_reading_never_writes(desk, agent):
     desk.actions["act.optimize"].trigger()
     desk.front.preview_dialog.reject()
     assert {path: path.stat().st_mtime_ns for path in Path(agent.root).rglob("*")} == before
+
+
+def test_actions_that_find_no_room_wait_behind_a_sign(desk, qapp):
+    desk.window.resize(760, 600)
+    for _ in range(4):
+        desk.actions["view.zoom-in"].trigger()
+    qapp.processEvents()
+    more = desk.window.bar.findChild(QToolButton, "qt_toolbar_ext_button")
+    assert more.isVisible()
+    image = more.grab().toImage()
+    seen = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert len(seen) > 2, "an empty button is not found"
+    desk.actions["view.zoom-reset"].trigger()
