@@ -164,6 +164,9 @@ def _screenshot(arguments: Sequence[str]) -> int:
     wrong = _no_place_for_picture(options.out)
     if wrong:
         return _told(f"{options.out} {wrong}", REFUSED)
+    absent = _absent(options.path, options.request, options.message)
+    if absent:
+        return _told(absent, UNUSABLE)
     _need_no_screen()
     from ctxviewer import app  # noqa: PLC0415 - --help needs no Qt
 
@@ -198,6 +201,29 @@ def _no_place_for_picture(out: Path) -> str:
     if any((out.parent / name).exists() for name in names):
         return "lies in a task's own folder; name a place elsewhere"
     return "" if not out.exists() or _is_picture(out) else "exists and is no PNG picture; name another file"
+
+
+def _absent(path: Path | None, request: int | None, message: int | None) -> str:
+    """What the picture should show and the one task at the path does not have; '' also where the window tells more."""
+    if path is None or (request is None and message is None):
+        return ""
+    from ctxviewer.domain.errors import CtxError  # noqa: PLC0415 - --help needs no engine
+    from ctxviewer.engine.timeline import Timeline  # noqa: PLC0415
+    from ctxviewer.sources import registry  # noqa: PLC0415
+
+    try:
+        tasks = registry.open_path(path)
+        if len(tasks) > 1:
+            return ""
+        snapshot = registry.read(tasks[0])
+    except CtxError:
+        return ""
+    requests, messages = len(Timeline(snapshot).requests), len(snapshot.messages)
+    if request is not None and request > requests:
+        return f"there is no request {request}; the task has {requests}, counted from 1"
+    if message is not None and message >= messages:
+        return f"there is no message {message}; the task has {messages}, counted from 0"
+    return ""
 
 
 def _is_picture(path: Path) -> bool:

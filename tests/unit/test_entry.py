@@ -48,6 +48,8 @@ def test_without_a_screen_the_window_is_refused(monkeypatch, capsys):
         (["--request", "0"], "--request counts from 1"),
         (["--message", "-1"], "--message counts from 0"),
         (["--demo"], "--demo draws the samples"),
+        (["--request", "26"], "there is no request 26; the task has 25, counted from 1"),
+        (["--message", "50"], "there is no message 50; the task has 50, counted from 0"),
     ],
 )
 def test_pictures_that_cannot_be_are_unusable(tmp_path, words, told, capsys):
