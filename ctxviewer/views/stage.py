@@ -41,6 +41,7 @@ class Stage(QWidget):
         super().__init__(parent)
         self._session = session
         self._offer = ""
+        self._any_tasks = True
         self._conversation: ConversationView | None = None
         self.empty = EmptyState(parent=self)
         self.empty.activated.connect(self._pass_offer)
@@ -77,6 +78,12 @@ class Stage(QWidget):
         self.setFocusProxy(conversation)
         self._settle()
 
+    def set_any_tasks(self, any_tasks: bool) -> None:
+        """Where no task was found, the samples are offered."""
+        if any_tasks != self._any_tasks:
+            self._any_tasks = any_tasks
+            self._settle()
+
     @property
     def shows_conversation(self) -> bool:
         """False while a sentence says why there is nothing to show."""
@@ -84,7 +91,14 @@ class Stage(QWidget):
 
     def _settle(self, _news: object = None) -> None:
         session, snapshot = self._session, self._session.snapshot
-        if session.task is None:
+        if session.task is None and not self._any_tasks:
+            self._say(
+                "The samples show what a model was sent, and what it was not.",
+                "Open the samples",
+                "task.samples",
+                "task",
+            )
+        elif session.task is None:
             self._say("Open a task to see what its model was sent.", "Open a folder…", "task.open", "open")
         elif session.failure is not None:
             words = " ".join(part for part in (session.failure.sentence, session.failure.hint) if part)

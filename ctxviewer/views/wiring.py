@@ -86,7 +86,7 @@ class Wiring(QObject):
         self._changes.history_changed.connect(self._follow_history)
         discovery.tasks_changed.connect(self._follow_tasks)
         discovery.live_changed.connect(self._tasks.set_live)
-        discovery.searching_changed.connect(self._panels.tasks.set_searching)
+        discovery.searching_changed.connect(self._follow_search)
 
     def _connect_panes(self) -> None:
         session, panels, stage = self._session, self._panels, self._stage
@@ -118,6 +118,13 @@ class Wiring(QObject):
     def _follow_tasks(self, tasks: tuple[TaskRef, ...]) -> None:
         self._tasks.set_tasks(tasks)
         self._panels.tasks.show_open(self._session.task)
+        if tasks:
+            self._stage.set_any_tasks(True)
+
+    def _follow_search(self, searching: bool) -> None:
+        self._panels.tasks.set_searching(searching)
+        if not searching:
+            self._stage.set_any_tasks(self._tasks.rowCount() > 0)
 
     def _follow_task(self, task: TaskRef | None) -> None:
         self._window.setWindowTitle(title_words(task, None))

@@ -40,8 +40,18 @@ def test_a_task_given_on_the_command_line_is_shown_everywhere(desk):
     assert window.panels.checkpoints.model.rowCount() == 12
 
 
-def test_without_a_task_there_is_one_sentence_and_one_action(make_desk):
+def test_where_no_task_is_found_the_samples_are_offered(make_desk, qtbot):
     desk = make_desk()
+    stage = desk.window.stage
+    assert not stage.shows_conversation
+    assert stage.empty.action == "Open the samples"
+    stage.empty.activated.emit()
+    qtbot.waitUntil(lambda: stage.shows_conversation)
+    assert len(desk.discovery.tasks) == 4
+
+
+def test_without_a_task_there_is_one_sentence_and_one_action(desk):
+    desk.session.close_task()
     assert not desk.window.stage.shows_conversation
     assert desk.window.stage.empty.sentence == "Open a task to see what its model was sent."
     assert desk.window.stage.empty.action == "Open a folder…"
