@@ -60,7 +60,7 @@ def storage_folders(places: Places) -> tuple[StorageFolder, ...]:
     return tuple(
         StorageFolder(folder, host)
         for user_dir, host in _user_dirs(places)
-        if _is_dir(folder := user_dir / "User" / "globalStorage")
+        if is_dir(folder := user_dir / "User" / "globalStorage")
     )
 
 
@@ -116,12 +116,13 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 def subfolder(folder: Path, name: str) -> Path | None:
     """The subfolder of this name, whatever the case of its letters."""
     exact = folder / name
-    if _is_dir(exact):
+    if is_dir(exact):
         return exact
     return next((found for found in _subfolders(folder) if found.name.lower() == name.lower()), None)
 
 
-def _is_dir(path: Path) -> bool:
+def is_dir(path: Path) -> bool:
+    """True for a folder; False also where nobody may look."""
     try:
         return path.is_dir()
     except OSError:

@@ -11,7 +11,7 @@ from ctxviewer.sources.cline import layout
 from ctxviewer.sources.cline.effects import change_for
 from ctxviewer.sources.cline.listing import list_root, ref_for
 from ctxviewer.sources.cline.reader import read_task
-from ctxviewer.sources.places import Places, Root, is_folder, storage_folders, subfolder
+from ctxviewer.sources.places import Places, Root, is_dir, is_folder, storage_folders, subfolder
 
 STANDALONE = "standalone"
 
@@ -38,7 +38,7 @@ def look_at(folder: Path) -> Folder:
         return Folder(list_root(folder), matches=True)
     if folder.name == layout.TASKS and _holds_task_ids(folder):
         return Folder(list_root(folder.parent), matches=True)
-    if (folder / "data").is_dir() and _is_root(folder / "data") and not folder.name.isdigit():
+    if is_dir(folder / "data") and _is_root(folder / "data") and not folder.name.isdigit():
         return Folder(list_root(folder / "data", STANDALONE), matches=True)
     return Folder(reason=verdict.reason)
 
@@ -57,11 +57,18 @@ def look_at_file(path: Path) -> Folder:
 
 
 def _is_root(folder: Path) -> bool:
-    return layout.index_path(folder).is_file() or _holds_task_ids(folder / layout.TASKS)
+    return _is_file(layout.index_path(folder)) or _holds_task_ids(folder / layout.TASKS)
 
 
 def _has_tasks(root: Path) -> bool:
-    return (root / layout.TASKS).is_dir() or layout.index_path(root).is_file()
+    return is_dir(root / layout.TASKS) or _is_file(layout.index_path(root))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _holds_task_ids(folder: Path) -> bool:

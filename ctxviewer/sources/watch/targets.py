@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxviewer.sources.fingerprint import Signature, signature
+from ctxviewer.sources.places import is_dir
 from ctxviewer.sources.watch.folders import ignored
 
 _INDEX = ("state", "taskHistory.json")
@@ -39,13 +40,21 @@ class TaskTarget:
             inode = self.directory.stat().st_ino
             with os.scandir(self.directory) as entries:
                 for entry in entries:
-                    if not ignored(entry.name) and not entry.is_dir():
-                        state = entry.stat()
+                    state = _state(entry) if not ignored(entry.name) else None
+                    if state is not None:
                         found[entry.name] = (state.st_mtime_ns, state.st_size, state.st_ino)
-        except OSError:  # a file that went while we looked, or the directory itself
-            if not self.directory.is_dir():
+        except OSError:  # the directory went while we looked, or may not be looked into
+            if not is_dir(self.directory):
                 return None
         return TaskLook(inode, found, {path: _quiet_signature(path) for path in self.others})
+
+
+def _state(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """How a file stands; None for a folder, a file that went while we looked, and a link that leads nowhere."""
+    try:
+        return None if entry.is_dir() else entry.stat()
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

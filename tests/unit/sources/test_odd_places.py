@@ -1,5 +1,6 @@
 """What lies where a file or folder should be: pipes, folders, links in a circle, links under other names."""
 
+import errno
 import os
 import sys
 
@@ -12,6 +13,7 @@ from ctxviewer.sources.files import open_file, read_content
 from ctxviewer.sources.fingerprint import file_digest
 from ctxviewer.sources.own_data import VARIABLE, data_dir
 from ctxviewer.sources.places import Places
+from ctxviewer.sources.watch.targets import TaskTarget
 from helpers.cline_disk import Disk, codes, finding, say, started, turns
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and links")
@@ -124,3 +126,48 @@ def test_a_machine_without_a_home_has_no_tasks(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os.path, "expanduser", unknown)
     assert known_roots(Places.here()) == ()
+
+
+@pytest.fixture
+def forbid(monkeypatch):
+    """Folders that nobody may enter: `stat` of what lies in them fails, as for another user's."""
+    closed = []
+
+    def guarded(name):
+        real = getattr(os, name)
+
+        def call(path, *arguments, **options):
+            if any(
+                isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith(f"{one}{os.sep}") for one in closed
+            ):
+                raise PermissionError(errno.EACCES, "Permission denied", os.fspath(path))
+            return real(path, *arguments, **options)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("stat", "open", "scandir", "listdir"):
+        guarded(name)
+    return closed.append
+
+
+def test_an_index_that_nobody_may_read_leaves_the_tasks(disk, forbid):
+    forbid(disk.root / "state")
+    assert [ref.task_id for ref in registry.open_path(disk.root)] == [disk.dir.name]
+    (ref,) = registry.open_path(disk.dir)
+    assert "index-damaged" in codes(registry.read(ref))
+
+
+def test_a_root_that_nobody_may_enter_is_none(tmp_path, forbid):
+    Disk(tmp_path / ".cline" / "data").api(turns(2))
+    forbid(tmp_path / ".cline")
+    assert known_roots(Places(tmp_path, {}, "linux")) == ()
+
+
+@pytest.mark.parametrize("target", ["/nowhere/at/all", "itself"])
+def test_a_watched_folder_with_a_bad_link_shows_its_other_files(disk, target):
+    link = disk.dir / "itself"
+    link.symlink_to(disk.dir / target)
+    for number in range(8):  # before and behind it in the order of the directory
+        (disk.dir / f"more-{number}.json").touch()
+    look = TaskTarget(disk.dir, frozenset()).look()
+    assert set(look.inside) == {path.name for path in disk.dir.iterdir()} - {"itself"}
