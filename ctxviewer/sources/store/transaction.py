@@ -209,7 +209,6 @@ class Writer:
         move = work.move
         untouched = signature(work.target) == work.made
         if work.is_index and not untouched:
-            self._prepare_index(work, move.new, move.old)
             self._follow_index(work, move.new, move.old)
             work.temp.replace(work.target)
         elif not untouched:
