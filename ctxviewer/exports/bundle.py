@@ -204,7 +204,8 @@ def _updates(timeline: Timeline, event: Event, cut: _Cut, disguise: Disguise) ->
         if message >= cut.messages and timeline.snapshot.has_messages:
             return False
         when = time if isinstance(time, (int, float)) and not isinstance(time, bool) else 0
-        if (message, block, time) in own or start is None:
+        is_own = not isinstance(time, (list, dict)) and (message, block, time) in own
+        if is_own or start is None:
             return True
         return when <= cut.until_ts and when != start
 

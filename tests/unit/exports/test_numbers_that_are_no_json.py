@@ -98,6 +98,22 @@ def test_weird_numbers_are_no_fault(task, damage, number):
     assert registry.open_path(task.parents[1])
 
 
+@pytest.mark.parametrize("number", [*WEIRD, '{"a": 1}'], ids=lambda number: number[:8])
+def test_weird_times_and_places_of_updates_are_no_fault(task, number):
+    path = task / "context_history.json"
+    updates = json.loads(path.read_text())
+    for _, (_, blocks) in updates:
+        for _, changes in blocks:
+            for change in changes:
+                change[0] = "@"
+    updates.append(["@", ["@", [["@", [["@", "text", ["y"], []]]]]]])
+    path.write_text(json.dumps(updates).replace('"@"', number))
+    for words in (["report", task], ["plan", "optimize", task]):
+        assert run(*words)[0] in {cli.DONE, cli.FINDING}
+    status, out, err = run("export", task, "--format", "bundle", "--event", "1", "-o", task.parents[2] / "b")
+    assert (status, bool(out)) in {(cli.DONE, True), (cli.FINDING, True), (cli.UNUSABLE, False)}, err
+
+
 def test_nesting_beyond_what_python_walks_is_one_sentence(task):
     path = task / "api_conversation_history.json"
     messages = json.loads(path.read_text())
