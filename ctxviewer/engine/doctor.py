@@ -205,7 +205,8 @@ def _checkpoints(timeline: Timeline) -> Iterator[Finding]:
     points = [point for point in timeline.snapshot.checkpoints if point.kind is CheckpointKind.CHECKPOINT]
     without = [point for point in points if not point.hash]
     if without:
-        sentence = f"{len(without)} of {plural(len(points), 'checkpoint')} have no commit of the workspace."
+        verb = "has" if len(without) == 1 else "have"
+        sentence = f"{len(without)} of {plural(len(points), 'checkpoint')} {verb} no commit of the workspace."
         advice = "The conversation can be rolled back to them, the agent cannot bring back the files."
         yield Finding(
             "checkpoint-without-hash", Severity.INFO, sentence, TIMELINE, f"entry {without[0].ui_index}", advice

@@ -71,7 +71,8 @@ def _optimisations(snapshot: Snapshot, by_time: UpdatesByTime) -> Iterator[Event
         messages = sorted({update.message for update in updates})
         noun = "block" if len(updates) == 1 else "blocks"
         where = ", ".join(str(number) for number in messages[:6]) + (" …" if len(messages) > 6 else "")
-        sentence = f"Optimised {len(updates)} {noun}: older copies of files replaced (message {where})"
+        where = f"message{'s' if len(messages) > 1 else ''} {where}"
+        sentence = f"Optimised {len(updates)} {noun}: older copies of files replaced ({where})"
         yield Event(EventKind.OPTIMIZE, request, when, sentence, updates=tuple(updates))
 
 

@@ -205,6 +205,13 @@ def test_an_orphan_can_be_looked_at_but_not_cut(agent):
     assert "does not list this task" in out
 
 
+def test_a_task_whose_index_cannot_be_read_can_be_looked_at_but_not_cut(agent):
+    agent.index.write_text("[{")
+    status, out, _ = run("plan", "truncate", agent.directory)
+    assert status == FINDING
+    assert "The task index cannot be read" in out
+
+
 def test_no_command_loads_qt(agent):
     code = (
         "import sys; from ctxviewer.__main__ import main; status = main(sys.argv[1:]); "

@@ -70,6 +70,11 @@ def refusal(timeline: Timeline) -> str:
             "context_history.json is damaged: writing would lose what it holds. "
             "Set the file right or move it away first."
         )
+    if snapshot.index_item is None and any(finding.code == "index-damaged" for finding in snapshot.findings):
+        return (
+            "The task index cannot be read. The deleted range is kept only there, so a change could not take effect. "
+            "Set the index right first, or look at the plan as a what-if."
+        )
     if snapshot.index_item is None:
         return (
             "The task index does not list this task. The deleted range is kept only there, so a change could not "

@@ -5,11 +5,15 @@ Since version 3.28 it is `state/taskHistory.json`; before, it lived in the edito
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -23,6 +27,11 @@ from ctxviewer.sources.rawjson import Damage, DamageKind, decode, encode, scan_a
 from ctxviewer.sources.rawlog import RawLog
 from ctxviewer.sources.sqlite_ro import query
 
+KEPT_INDEXES = 4
+"""So many indexes are kept for the next task of their roots."""
+SETTLED_NS = 2_000_000_000
+"""A file that was last changed so long before it was read has other time stamps when somebody writes it again."""
+
 
 class IndexKind(StrEnum):
     """Where the index of a root is."""
@@ -32,7 +41,7 @@ class IndexKind(StrEnum):
     NONE = "nowhere"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Index:
     """One reading of a root's index."""
 
@@ -44,6 +53,16 @@ class Index:
     """Of the file as a whole, without a digest."""
     problem: str = ""
     """Why the index, or a part of it, cannot be read."""
+    is_reused: bool = False
+    """True when it was read for another task before: then it pays to note where each task stands."""
+
+    @cached_property
+    def numbers(self) -> dict[str, list[int]]:
+        """Numbers of the entries by id, in the order of the file."""
+        found: dict[str, list[int]] = {}
+        for number in range(len(self.log)):
+            found.setdefault(_id_of(self.log, number), []).append(number)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +106,14 @@ _STATE = msgspec.json.Decoder(_GlobalState)
 
 
 def read_index(root: Path) -> Index:
-    """The index of a root. Never raises for content; an unreadable file becomes a problem and an empty list."""
+    """The index of a root. Never raises for content; an unreadable file becomes a problem and an empty list.
+
+    The newest ones are kept: a root of ten thousand tasks would be read for each of them.
+    """
     path = layout.index_path(root)
+    if (known := _KEPT.get(path)) is not None:
+        return known
+    read_at = time.time_ns()
     try:
         content = read_log(path)
     except FileNotFoundError:
@@ -100,12 +125,51 @@ def read_index(root: Path) -> Index:
     stamp = FileStamp(
         FileRole.INDEX, path, exists=True, size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino
     )
-    return Index(IndexKind.FILE, path, content.log, stamp, _problem_of(path.name, content.log.damage))
+    index = Index(IndexKind.FILE, path, content.log, stamp, _problem_of(path.name, content.log.damage))
+    _KEPT.put(index, stat, read_at)
+    return index
+
+
+class _Kept:
+    """Indexes that nobody has written since, by what `stat` says of their files. Safe on every thread."""
+
+    def __init__(self) -> None:
+        self._indexes: dict[Path, tuple[tuple[int, ...], Index]] = {}
+        self._lock = Lock()
+
+    def get(self, path: Path) -> Index | None:
+        """The kept index of this file, if it is as it was."""
+        with self._lock:
+            known = self._indexes.get(path)
+        if known is None:
+            return None
+        try:
+            now = _signature(path.stat())
+        except OSError:
+            return None
+        return known[1] if known[0] == now else None
+
+    def put(self, index: Index, stat: os.stat_result, read_at: int) -> None:
+        """Keep an index that was read `read_at` nanoseconds after 1970, unless its file is so fresh that `stat` proves
+        nothing."""
+        with self._lock:
+            self._indexes.pop(index.path, None)
+            if max(stat.st_mtime_ns, stat.st_ctime_ns) + SETTLED_NS <= read_at:
+                self._indexes[index.path] = (_signature(stat), replace(index, is_reused=True))
+            while len(self._indexes) > KEPT_INDEXES:
+                del self._indexes[next(iter(self._indexes))]
+
+
+def _signature(stat: os.stat_result) -> tuple[int, ...]:
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev
+
+
+_KEPT = _Kept()
 
 
 def find_item(index: Index, task_id: str) -> OwnItem | None:
     """The entry with this id, None when there is none."""
-    found = list(_places(index.log, task_id))
+    found = index.numbers.get(task_id, []) if index.is_reused else list(_places(index.log, task_id))
     if not found:
         return None
     raw = index.log.raw(found[0])

@@ -151,7 +151,7 @@ def test_a_repair_that_is_no_longer_needed_says_so(tmp_path):
 def test_checkpoints_without_a_commit_are_counted(tmp_path):
     made = agent(tmp_path)
     del made.ui[3]["lastCheckpointHash"]
-    assert "1 of 5 checkpoints" in found(open_task(made))["checkpoint-without-hash"].sentence
+    assert "1 of 5 checkpoints has no commit" in found(open_task(made))["checkpoint-without-hash"].sentence
 
 
 def test_the_worst_comes_first(tmp_path):
