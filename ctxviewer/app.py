@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, QTimer
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
 from ctxviewer.actions.action_set import ActionSet
@@ -444,6 +445,19 @@ class Shot:
     """A theme by its name in the settings, '' = as set."""
 
 
+def _save_picture(picture: QPixmap, out: Path) -> str:
+    """'' when it was written, else the reason."""
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture.save(buffer, "PNG")
+    try:
+        out.write_bytes(data.data())
+    except OSError as error:
+        return f"{out} cannot be written: {error.strerror}."
+    return ""
+
+
 def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
     """Draw the window into a PNG. Returns '' when that worked, else the reason. Needs Qt, but no screen."""
     application = make_application()
@@ -477,8 +491,8 @@ def take_picture(start: Start, shot: Shot, *, patience_s: float = 30.0) -> str:
         failure = desk.session.failure
         told = [notice.sentence for notice in desk.notices.standing]
         reason = failure.sentence if failure is not None else told[-1] if told else "The task was not read in time."
-    elif not desk.window.grab().save(str(shot.out), "PNG"):
-        reason = f"{shot.out} cannot be written."
+    else:
+        reason = _save_picture(desk.window.grab(), shot.out)
     desk.window.close()
     desk.close()
     return reason

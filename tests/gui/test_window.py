@@ -281,6 +281,8 @@ def test_a_picture_is_drawn_without_a_screen(qapp, agent, tmp_path):
     start = app.Start(tmp_path / "own", (agent.directory,))
     assert app.take_picture(start, app.Shot(out, (900, 600), request=3)) == ""
     assert out.read_bytes().startswith(b"\x89PNG")
+    reason = app.take_picture(start, app.Shot(tmp_path / "no folder" / "window.png", (900, 600)))
+    assert reason.endswith("window.png cannot be written: No such file or directory.")
     asked = time.monotonic()
     reason = app.take_picture(app.Start(tmp_path / "own", (tmp_path / "nothing",)), app.Shot(out))
     assert "no file or folder" in reason.lower()
