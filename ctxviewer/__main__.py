@@ -168,17 +168,17 @@ def _screenshot(arguments: Sequence[str]) -> int:
     if absent:
         return _told(absent, UNUSABLE)
     _need_no_screen()
-    from ctxviewer import app  # noqa: PLC0415 - --help needs no Qt
+    from ctxviewer import app, picture  # noqa: PLC0415 - --help needs no Qt
 
     start = app.Start.of([options.path] if options.path else [], demo=options.demo)
-    shot = app.Shot(
+    shot = picture.Shot(
         options.out,
         (int(width), int(height)),
         options.request - 1 if options.request is not None else None,
         options.message,
         options.theme,
     )
-    reason = app.take_picture(start, shot)
+    reason = picture.take_picture(start, shot)
     return _told(reason, UNREADABLE) if reason else DONE
 
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ctxviewer import app
+from ctxviewer import app, picture
 from ctxviewer.services import sources
 from ctxviewer.views import theme
 from ctxviewer.views.crash_reporter import CrashReporter
@@ -279,12 +279,12 @@ def test_a_bug_on_another_thread_is_shown_too(desk, qtbot):
 def test_a_picture_is_drawn_without_a_screen(qapp, agent, tmp_path):
     out = tmp_path / "window.png"
     start = app.Start(tmp_path / "own", (agent.directory,))
-    assert app.take_picture(start, app.Shot(out, (900, 600), request=3)) == ""
+    assert picture.take_picture(start, picture.Shot(out, (900, 600), request=3)) == ""
     assert out.read_bytes().startswith(b"\x89PNG")
-    reason = app.take_picture(start, app.Shot(tmp_path / "no folder" / "window.png", (900, 600)))
+    reason = picture.take_picture(start, picture.Shot(tmp_path / "no folder" / "window.png", (900, 600)))
     assert reason.endswith("window.png cannot be written: No such file or directory.")
     asked = time.monotonic()
-    reason = app.take_picture(app.Start(tmp_path / "own", (tmp_path / "nothing",)), app.Shot(out))
+    reason = picture.take_picture(app.Start(tmp_path / "own", (tmp_path / "nothing",)), picture.Shot(out))
     assert "no file or folder" in reason.lower()
     assert time.monotonic() - asked < 15, "a refusal is told at once, not when patience ends"
 
