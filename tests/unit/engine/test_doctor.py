@@ -131,6 +131,18 @@ def test_a_range_below_one_becomes_the_empty_one(tmp_path):
     assert plan.after.repeated == ()
 
 
+def test_an_odd_start_becomes_two_which_changes_nothing_that_is_sent(tmp_path):
+    made = agent(tmp_path)
+    made.updates = '[[1,[0,[[0,[[1,"text",["n"],[]]]]]]]]'
+    made.deleted = [3, 5]
+    timeline = open_task(made)
+    assert "range-odd-start" in found(timeline)
+    plan = plan_repair(timeline, "range-odd-start")
+    assert plan.effects.deleted_range == Range(2, 5)
+    assert plan.steps[0].sentence == "The deleted range becomes 2–5, which is what the agent does already."
+    assert (plan.before.resume, plan.before.until) == (plan.after.resume, plan.after.until)
+
+
 def test_updates_for_blocks_that_do_not_exist_go_and_others_stay(tmp_path):
     made = agent(tmp_path)
     made.updates = json.dumps(

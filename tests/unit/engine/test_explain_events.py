@@ -240,6 +240,8 @@ def test_ahead_the_next_request_would_cross_the_limit():
 
 def test_ahead_of_a_total_at_the_limit_the_rules_are_asked():
     answer = ahead(100_000, 120_000, 140_000, 160_000)
+    assert answer.sentences[0].endswith("Request 4 used 160,000 tokens, 80 % of the window.")
+    assert ahead(159_999).sentences[0].endswith("159,999 tokens, 80 % of the window, 1 below the limit.")
     assert "before the next request the agent will make room" in said(answer)
     assert "half of the rest goes: messages 2–3 (2 of 6)" in said(answer)
     assert (answer.keep, answer.range_before, answer.range_after) == ("half", None, Range(2, 3))

@@ -112,6 +112,27 @@ def test_a_removed_request_that_only_replaced_reads():
     assert "context_history.json is missing" in steps[1].sentence
 
 
+def test_only_a_task_resumed_since_the_last_request_hides_a_removed_one():
+    talk = pairs(*[read("a.py", "x" * 2_000) for _ in range(9)])
+    early = lab_task(talk, HIGH, before={2: [("resume_task", None)]}, ranges={5: Range(2, 5)})
+    assert replay_check(early).steps[0].cause is Cause.OTHER_WINDOW
+
+
+@pytest.mark.parametrize(("kind", "first"), [("api_req_failed", Cause.RETRY), ("text", Cause.UNKNOWN)])
+def test_the_copies_replaced_before_a_retry_stay_replaced_those_before_an_unknown_range_are_not_known(kind, first):
+    """With the copies replaced the next decision has to cut; otherwise replacing them is enough."""
+    talk = pairs(*[read("a.py", "x" * 2_000) for _ in range(9)])
+    totals = [*[5] * 6, 9_000, 5, 5]
+    odd = Range(2, 9) if first is Cause.RETRY else Range(2, 3)
+    then = Range(2, 11) if first is Cause.RETRY else Range(2, 7)
+    timeline = lab_task(talk, totals, before={7: [(kind, odd)]}, ranges={7: then})
+    steps = [step for step in replay_check(timeline).steps if step.subject is Subject.RANGE]
+    assert [(step.recorded, step.cause) for step in steps] == [
+        (odd, first),
+        (then, Cause.RULES if first is Cause.RETRY else Cause.OTHER_WINDOW),
+    ]
+
+
 def test_reads_that_were_replaced_as_the_rules_do():
     talk = pairs(*[read("a.py", "x" * 2_000) for _ in range(9)])
     history = ContextHistory()

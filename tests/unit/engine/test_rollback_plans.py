@@ -140,6 +140,38 @@ def test_files_edited_later_are_named(agent):
     assert "src/x.py" in plan_rollback(timeline, checkpoint(timeline, 0)).warnings[0]
 
 
+def test_a_last_request_that_is_still_running_is_told(agent):
+    reads(agent, "a", "b", "c")
+    ended = plan_rollback(opened(agent), checkpoint(opened(agent), 0))
+    assert not any("running" in warning for warning in ended.warnings)
+    agent.entry("api_req_started", json.dumps({"request": "d"}))
+    timeline = opened(agent)
+    running = plan_rollback(timeline, checkpoint(timeline, 0))
+    assert running.warnings[-1] == "The last request is still running, or was left unfinished."
+
+
+def test_a_point_that_does_not_say_its_message_keeps_two(agent):
+    reads(agent, "a", "b", "c")
+    point = next(entry for entry in agent.ui if entry.get("say") == "checkpoint_created")
+    del point["conversationHistoryIndex"]
+    timeline = opened(agent)
+    plan = plan_rollback(timeline, checkpoint(timeline, 0))
+    assert (plan.effects.keep_messages, plan.lost_messages) == (2, range(2, 6))
+    assert plan.differs_from_reference == ("The agent's own restore would write an empty context_history.json; here none is made.",)  # fmt: skip
+
+
+def test_a_message_belongs_to_the_last_entry_before_its_answer_whatever_other_entries_leave_out(agent):
+    reads(agent, "a", "b", "c")
+    answer = next(entry for entry in agent.ui if entry.get("text") == "answer to turn 1")
+    place = agent.ui.index(answer) + 1
+    assert agent.ui[place]["say"] == "checkpoint_created"
+    del agent.ui[place]["conversationHistoryIndex"]
+    plan = plan_rollback_to_message(opened(agent), 3)
+    kept = [entry.get("say") for entry in agent.ui[: plan.effects.keep_ui]]
+    assert kept[-1] == "text", "the entries up to the answer of the second turn"
+    assert plan_rollback_to_message(opened(agent), 2).effects.keep_ui < plan.effects.keep_ui
+
+
 def test_broken_usage_of_a_later_request_refuses(agent):
     reads(agent, "a", "b", "c")
     next(entry for entry in reversed(agent.ui) if entry.get("say") == "api_req_started")["text"] = "{broken"
