@@ -114,7 +114,7 @@ def test_a_removed_request_that_only_replaced_reads():
 
 def test_only_a_task_resumed_since_the_last_request_hides_a_removed_one():
     talk = pairs(*[read("a.py", "x" * 2_000) for _ in range(9)])
-    early = lab_task(talk, HIGH, before={2: [("resume_task", None)]}, ranges={5: Range(2, 5)})
+    early = lab_task(talk, HIGH, before={4: [("resume_task", None)]}, ranges={5: Range(2, 5)})
     assert replay_check(early).steps[0].cause is Cause.OTHER_WINDOW
 
 
