@@ -28,13 +28,16 @@ def agent(tmp_path):
     return made
 
 
-@pytest.fixture(scope="package", autouse=True)
-def _one_vocabulary():
-    """A vocabulary takes a second to load; the windows of these tests share one, as the windows of a program do."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(counter, "load_encoding", functools.cache(counter.load_encoding))
-    yield
-    patch.undo()
+_load_once = functools.cache(counter.load_encoding)
+
+
+@pytest.fixture(autouse=True)
+def _one_vocabulary(monkeypatch):
+    """A vocabulary takes a second to load; the windows of these tests share one, as the windows of a program do.
+
+    For each test anew: what is in force for longer than a test is in force for tests of other folders too.
+    """
+    monkeypatch.setattr(counter, "load_encoding", _load_once)
 
 
 @pytest.fixture
