@@ -130,6 +130,26 @@ def test_points_say_why_a_request_is_not_used():
     assert points(task, counted(task).resized(10, 3))[0].doubt == "not all messages are counted yet"
 
 
+def test_a_request_off_the_line_says_what_may_have_moved_it():
+    """The line of model m; every request named here reports 30 % more or less than it says."""
+
+    def reason(share, *, pictures=0, model="m", before="m"):
+        found = [*line(20), Point(20, 5_000, 0, 15_000.0, before), Point(21, 5_000, pictures, 15_000 * share, model)]
+        last = calibrate(found).residuals[-1]
+        assert last.off
+        return last.reason
+
+    assert reason(1.3).startswith("more was reported than the messages account for: a longer system prompt")
+    assert reason(0.7).startswith("less was reported than the messages account for: a shorter system prompt")
+    assert reason(1.3, pictures=2) == "it sends 2 images, which no text counter knows the price of"
+    assert reason(1.3, pictures=2, before="other") == "the model has just changed"
+    strange = calibrate([*line(20), Point(20, 5_000, 0, 99_000, "other", "it failed")])
+    assert strange.residuals[-1].reason == "it failed"
+    borrowed = calibrate([*line(20), Point(20, 5_000, 0, 0.5, "other", APPROXIMATE), Point(21, 5_000, 0, 99_000, "")])
+    assert [fit.model_id for fit in borrowed.fits] == ["m", ""]
+    assert borrowed.residuals[-2].expected == pytest.approx(15_000)
+
+
 def test_the_bundled_prices_are_sane():
     table = bundled_prices()
     assert len(table.rows) > 20
@@ -155,6 +175,8 @@ def test_a_price_file_of_ones_own(tmp_path: Path):
     path.write_text("[[family]]\nname='x'\nprices=[{match='claude*', input=1, output=2}]", encoding="utf-8")
     table = load_prices(path)
     assert (table.of("claude-opus-5").input, table.of("gpt-5").input) == (1, 1.25)
+    assert table.of("claude-opus-5").sentence.startswith("by your price table: x, as of ")
+    assert table.of("gpt-5").sentence.startswith("by the built-in price table: ")
     path.write_bytes(b"\xff")
     with pytest.raises(CtxError, match="no UTF-8"):
         load_prices(path)

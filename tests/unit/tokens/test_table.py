@@ -134,10 +134,46 @@ def test_pictures_are_numbered_and_not_counted_as_text():
     assert counts.sums(projection(3, until=2)).pictures == 0
 
 
+def test_behind_a_cut_results_go_before_an_update_is_put_in():
+    """The update of block 0 hits the words behind the result, which has gone."""
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a b c d"}]}
+    message = {"role": "user", "content": [result, *text("user", "one two three", "four")["content"]]}
+    counts = table(*SIX[:4], message, SIX[1]).with_updates({"short": 1})
+    facts = {"updates": {(4, 0): update(4, 0, "short")}}
+    stripped = {**facts, "repairs": (Repair(RepairKind.STRIPPED, 4, ("t1",)),)}
+    assert counts.sums(projection(6, resume=4, **stripped)).sent == 11 + (0 + 1 + 1) + 10
+    assert counts.sums(projection(6, resume=4, **facts)).sent == 11 + (1 + 3 + 1) + 10
+    other = {**facts, "repairs": (Repair(RepairKind.DROPPED, 4, ("t1",)),)}
+    assert counts.sums(projection(6, resume=4, **other)).sent == 11 + (0 + 3 + 1) + 10
+
+
+def test_messages_and_pictures_that_a_strategy_takes_out_are_in_no_sum():
+    picture = {"role": "user", "content": [{"type": "text", "text": "look here"}, {"type": "image"}]}
+    counts = table(*SIX[:2], picture, SIX[3], picture)
+    assert [
+        (sums.sent, sums.pictures)
+        for gone in ({2}, {2, 4}, {3}, {0, 2}, {9})
+        for sums in [counts.sums(projection(5, gone=frozenset(gone)))]
+    ] == [(11 + 1_002, 1), (11 + 1_000, 0), (11 + 4, 2), (10 + 1_002, 1), (11 + 1_004, 2)]
+    hidden = counts.sums(projection(5, resume=4, gone=frozenset({2, 4})))
+    assert (hidden.sent, hidden.pictures) == (11, 0), "message 2 is hidden already"
+
+
 def test_a_call_counts_its_name_and_its_compact_input(o200k):
     call = {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "src/a.py", "n": [1, 2]}}
     (counted,) = count_message(o200k, parse_message(0, {"role": "assistant", "content": [call]}))
     assert counted.tokens == o200k.count("read_file") + o200k.count('{"path":"src/a.py","n":[1,2]}')
+    assert counted == BlockCount(counted.tokens, -1, 0, "")
+
+
+def test_letters_of_any_script_are_counted_as_they_are_and_not_as_numbers(o200k):
+    call = {"type": "tool_use", "id": "t", "name": "say", "input": {"words": "größe 你好"}}
+    (counted,) = count_message(o200k, parse_message(0, {"role": "assistant", "content": [call]}))
+    assert counted.tokens == o200k.count("say") + o200k.count('{"words":"größe 你好"}')
+    odd = {"type": "note", "words": "größe 你好"}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [odd]}
+    (counted,) = count_message(o200k, parse_message(0, {"role": "user", "content": [result]}))
+    assert counted.tokens == o200k.count('{"type":"note","words":"größe 你好"}')
 
 
 @pytest.mark.parametrize(
