@@ -157,7 +157,8 @@ def test_a_point_that_does_not_say_its_message_keeps_two(agent):
     timeline = opened(agent)
     plan = plan_rollback(timeline, checkpoint(timeline, 0))
     assert (plan.effects.keep_messages, plan.lost_messages) == (2, range(2, 6))
-    assert plan.differs_from_reference == ("The agent's own restore would write an empty context_history.json; here none is made.",)  # fmt: skip
+    (difference,) = plan.differs_from_reference
+    assert difference == "The agent's own restore would write an empty context_history.json; here none is made."
 
 
 def test_a_message_belongs_to_the_last_entry_before_its_answer_whatever_other_entries_leave_out(agent):
