@@ -243,7 +243,7 @@ def _compared(timeline: Timeline, before: Projection, after: Projection, message
 
 
 def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('…') else '.'}"
 
 
 def _raws(blocks: tuple[SentBlock, ...]) -> list[object]:

@@ -92,6 +92,27 @@ def test_native_results_are_named_by_their_calls():
     ]
 
 
+def test_the_parts_of_a_block_add_up_and_none_but_an_empty_one_is_empty():
+    talk = [
+        user("<task>t</task>", ""),
+        assistant("<list_files><path>.</path></list_files>", "<condense>so far", "Well: <condense>x</condense>!", ""),
+    ]
+    anatomy = Anatomy(small_task(talk))
+    assert [[piece.length for piece in block.pieces] for block in anatomy.message(0)] == [[14], [0]]
+    assert [[(piece.group, piece.length) for piece in block.pieces] for block in anatomy.message(1)] == [
+        [("list_files", 39)],
+        [("condense", 16)],
+        [("text", 6), ("condense", 22), ("text", 1)],
+        [("text", 0)],
+    ]
+
+
+def test_without_a_report_or_a_fit_the_total_is_what_was_counted():
+    made = composition(small_task([user("one two"), assistant("three")]))
+    assert (made.system, made.total) == (None, made.counted)
+    assert made.system_sentence == "not known: nothing was reported"
+
+
 def test_a_read_that_failed_holds_no_file():
     made = composition(
         small_task([user("t"), assistant("a"), user("[read_file for 'a.py'] Result:\nfailed:\n<error>gone</error>")])

@@ -49,6 +49,22 @@ def test_the_first_request_and_one_after_a_request_without_numbers():
     assert explain(timeline, 1).compared is None
 
 
+def test_what_happened_is_told_also_where_nothing_is_compared():
+    unreported = past(talk(12), [Step(9, total=None), Step(11, cut=(2, 5))])
+    assert said(explain(unreported, 1)).startswith("Request 1 reported no tokens, so nothing was compared. ")
+    assert "messages 2–5 are no longer sent" in said(explain(unreported, 1))
+    first = past(talk(12), [Step(11, cut=(2, 5))])
+    assert "messages 2–5 are no longer sent" in said(explain(first, 0))
+    summarised = [
+        Step(7, total=OVER),
+        Step(9, total=OVER, after=("tool:summarizeTask",), after_cut=(2, 9)),
+        Step(11, cut=(2, 9)),
+    ]
+    both = explain(past(talk(12), summarised, history=update(EMPTY, 1, 0, "short", 2)), 2)
+    assert [event.kind for event in both.events] == [EventKind.OPTIMIZE, EventKind.SUMMARIZE]
+    assert "Right after a summary nothing is compared. Optimised 1 block" in said(both)
+
+
 def test_a_truncation_names_total_window_limit_mode_and_range():
     notice = update(EMPTY, 1, 0, "[NOTE]", 1, kind=0)
     timeline = past(talk(12), [Step(9, total=OVER), Step(11, cut=(2, 5))], history=notice)

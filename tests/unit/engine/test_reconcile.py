@@ -96,6 +96,14 @@ def test_a_plan_is_measured_against_leaving_all_as_it_is():
     )
 
 
+def test_what_is_cached_already_is_not_written():
+    """Request 6 asked with all 11 messages, and no answer has come yet."""
+    task = small_task(TALK[:11], reported=[Usage(1, 1, 1, 1)] * 6)
+    cost = CostMeter(task, counted(task), PRICES).plan(plan_truncate(task, "half"))
+    assert (cost.cached, cost.sent_without, cost.written_without) == (11 * EACH, 11 * EACH, 0)
+    assert CostMeter(task, counted(task), PRICES).request(None).written == 0
+
+
 def test_without_prices_or_a_cache_the_sentence_says_so():
     task = small_task(TALK, ranges={4: half(5)}, reported=[100] * 6)
     cost = CostMeter(task, counted(task)).request(4)

@@ -12,6 +12,8 @@ from ctxviewer.engine.cline.notices import CONTEXT_TRUNCATION, DUPLICATE_FILE_RE
 from ctxviewer.engine.plans import plan_decide, plan_optimize, plan_rollback, plan_rollback_to_message, plan_truncate
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.sources import registry
+from helpers.cline_talk import a, edit, mention, read, u
+from helpers.past_tasks import Step, past
 from helpers.working_agent import WorkingAgent
 
 BODY = "line\n" * 100
@@ -209,3 +211,22 @@ def test_optimise_steps_add_up(agent):
     saved = sum(step.numbers["saved"] for step in plan.steps[:-1])
     assert plan.characters_before - plan.characters_after == saved
     assert plan.steps[-1].numbers["saved"] == saved
+
+
+def test_every_way_in_which_a_file_stands_twice_has_its_sentence():
+    body = "x" * 3_000
+    talk = [
+        u("task"), a("ok"), u(read("a.py", body)), a("ok"), u(edit("b.py", body)), a("ok"), u(mention("c.py", body)),
+        a("ok"), u(read("d.py", "tiny")), a("ok"), u(read("a.py", body)), a("ok"), u(read("b.py", body)), a("ok"),
+        u(read("c.py", body)), a("ok"), u(read("d.py", "tiny")), a("ok"),
+    ]  # fmt: skip
+    plan = plan_optimize(past(talk, [Step(17)]))
+    sentences = [step.sentence for step in plan.steps[:-1]]
+    more = len(DUPLICATE_FILE_READ) - len("tiny")
+    less = 3_000 - len(DUPLICATE_FILE_READ)
+    assert sentences == [
+        f"Read of a.py in message 2 replaced: −{less:,} characters; the newest copy is in message 10.",
+        f"Edit of b.py in message 4 replaced: −{less:,} characters; the newest copy is in message 12.",
+        f"Mention of c.py in message 6 replaced: −{less:,} characters; the newest copy is in message 14.",
+        f"Read of d.py in message 8 replaced: +{more:,} characters; the newest copy is in message 16.",
+    ]
