@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.request import RequestState
 from ctxviewer.engine.cline.updates import EMPTY
@@ -124,6 +128,16 @@ def test_a_refused_request_is_cut_to_a_quarter_whatever_the_limit():
     assert answer.doubts == ()
 
 
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_the_providers_words_are_those_of_the_request_or_the_one_before(at):
+    steps = [Step(7), Step(9, total=BELOW), Step(11, cut=(2, 7), before=("error_retry",))]
+    steps[at] = replace(steps[at], failure=" ".join(["far", "too", "large" * 60]))
+    answer = said(explain(past(talk(12), steps), 2))
+    start = "The provider refused the request as too large"
+    assert (f"{start}: far too {'large' * 38}l…." in answer) is (at > 0)
+    assert (f"{start}." in answer) is (at == 0)
+
+
 def test_a_refusal_after_the_decision_is_taken_into_account():
     steps = [Step(9, total=OVER), Step(15, cut=(2, 13), before=("error_retry",))]
     answer = explain(past(talk(16), steps), 1)
@@ -153,6 +167,22 @@ def test_an_accepted_summary_keeps_the_last_two():
     assert "The last of 10 messages is the assistant's, so the last two stay (lastTwo)." in answer.sentences
     assert "The task text in message 0 was replaced by a notice." in answer.sentences
     assert (answer.request, answer.keep, answer.doubts) == (2, "lastTwo", ())
+
+
+def test_a_summary_accepted_before_an_answer_came_keeps_none_and_other_ranges_are_doubted():
+    def condensed(end):
+        steps = [Step(7), Step(10, after=("ask:condense",), after_cut=(2, end)), Step(11, cut=(2, end))]
+        return explain(past(talk(12, m9=u("words"), m10=u("more")), steps), 2)
+
+    assert "The last of 10 messages is not the assistant's, so none stays (none)." in condensed(8).sentences
+    assert (condensed(8).keep, condensed(8).doubts) == ("none", ())
+    assert condensed(5).doubts[-1] == "By the rules it would be none; the recorded range fits half."
+
+
+def test_a_summary_that_leaves_half_is_doubted():
+    steps = [Step(7), Step(9, after=("tool:summarizeTask",), after_cut=(2, 5)), Step(11, cut=(2, 5))]
+    (doubt,) = explain(past(talk(12), steps), 2).doubts
+    assert doubt == "A summary leaves none of the earlier messages; the recorded range fits half."
 
 
 def test_a_summary_of_auto_condense_and_the_request_that_asks_for_it():
@@ -227,6 +257,10 @@ def test_another_model_than_the_one_of_the_window_is_named():
 def test_a_cancelled_request_says_so():
     steps = [Step(1), Step(3, state=RequestState.CANCELLED, failure="user cancelled")]
     assert "The request was cancelled: user cancelled." in explain(past(talk(4), steps), 1).sentences
+    ends = {RequestState.FAILED: "The request failed.", RequestState.CANCELLED: "The request was cancelled.",
+            RequestState.RUNNING: "The request is still running, or was left unfinished."}  # fmt: skip
+    for state, words in ends.items():
+        assert explain(past(talk(4), [Step(1), Step(3, state=state)]), 1).sentences[-1] == words
 
 
 def ahead(*totals):
