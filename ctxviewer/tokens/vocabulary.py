@@ -97,4 +97,5 @@ def load_encoding(name: str) -> Encoding:
         mergeable_ranks=ranks,
         special_tokens=facts.special,
     )
+    ranks.clear()  # the tokenizer has its own copy and keeps this one for pickling only
     return cast("Encoding", made)
