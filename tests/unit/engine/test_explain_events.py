@@ -130,7 +130,7 @@ def test_a_refused_request_is_cut_to_a_quarter_whatever_the_limit():
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_the_providers_words_are_those_of_the_request_or_the_one_before(at):
-    steps = [Step(7), Step(9, total=BELOW), Step(11, cut=(2, 7), before=("error_retry",))]
+    steps = [Step(7), Step(9, total=BELOW), Step(11, cut=(2, 7), before=("error_retry",)), Step(11, cut=(2, 7))]
     steps[at] = replace(steps[at], failure=" ".join(["far", "too", "large" * 60]))
     answer = said(explain(past(talk(12), steps), 2))
     start = "The provider refused the request as too large"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxviewer.domain.errors import CancelledWorkError
+from ctxviewer.domain.errors import CancelledWorkError, CtxError
 from ctxviewer.engine.cline.updates import EMPTY
 from ctxviewer.engine.contents import Contents, FileKind
 from ctxviewer.engine.decisions import decisions_in, prose
@@ -55,6 +55,16 @@ def test_words_leave_with_a_cut_and_come_back_with_a_second_read():
     assert "messages 2–5 are no longer sent (4 messages)" in left.sentence
     assert [(one.message, one.block, one.spans) for one in fact.carriers] == [(2, 0, ((1, 2),)), (8, 0, ((4, 5),))]
     assert "second line of the file" in fact.carriers[0].excerpt
+
+
+@pytest.mark.parametrize(("asked", "number"), [(1, 0), (5, 4), (0, None), (6, None), (-1, None)])
+def test_people_count_requests_from_one(asked, number):
+    known = Past(reread())
+    if number is not None:
+        assert known.number_of(asked) == number
+    else:
+        with pytest.raises(CtxError, match=f"There is no request {asked}; the task has 5, counted from 1"):
+            known.number_of(asked)
 
 
 def test_a_file_is_tracked_by_the_end_of_its_path():

@@ -138,6 +138,8 @@ def test_texts():
     markdown = as_markdown(found).splitlines()
     assert markdown[0].startswith("Before the next request: ")
     assert markdown[2].count("|") == len(COLUMNS) + 1
+    words_left_numbers_right = [column.key not in {"strategy", "note"} for column in COLUMNS]
+    assert [cell.strip() == "---:" for cell in markdown[3].strip("|").split("|")] == words_left_numbers_right
     rows = list(csv.DictReader(io.StringIO(as_csv(found))))
     assert [row["strategy"] for row in rows] == [row.name for row in found.rows]
     assert [int(row["kept"]) for row in rows] == [row.tokens_kept for row in found.rows]

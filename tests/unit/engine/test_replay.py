@@ -7,12 +7,14 @@ import pytest
 from ctxviewer.domain.errors import CancelledWorkError, CtxError
 from ctxviewer.domain.projection import Cut, Standing
 from ctxviewer.domain.ranges import Range
+from ctxviewer.engine.cline.updates import EMPTY
 from ctxviewer.engine.matrix import Choice, all_choices
 from ctxviewer.engine.recorded import recorded
 from ctxviewer.engine.replay import replay
 from ctxviewer.engine.strategies import Facts, SettingsError, strategy
 from helpers.cline_talk import a, alternating, pairs, read, u
 from helpers.lab import lab_task
+from helpers.past_tasks import Step, past, update
 from helpers.sage_talk import StubModel
 
 TALK = [(u, a)[number % 2]("x" * 360) for number in range(40)]
@@ -58,6 +60,19 @@ def test_recorded_estimates_know_range_and_updates():
     assert base.tokens[0] == facts[0].tokens
     assert base.tokens[1] == facts.tokens(0, 2)
     assert base.tokens[2] == facts.tokens(0, 2) + facts.tokens(4, 5)
+
+
+def test_recorded_estimates_know_which_updates_were_in_force():
+    talk = [u("x" * 360, "y" * 360), a("ok"), u("x" * 360, "y" * 360), a("ok"), u("z"), a("ok")]
+    history = update(update(update(EMPTY, 2, 0, "short", 2), 2, 1, "shorter", 2), 9, 0, "nowhere", 1)
+    timeline = past(talk, [Step(3), Step(3), Step(5)], history=history)
+    facts = Facts(timeline)
+    saved = [facts.update_tokens(one) for one in timeline.updates if one.message == 2]
+    assert len(saved) == 2
+    assert max(saved) < 0
+    base = recorded(facts)
+    assert base.tokens == (facts.tokens(0, 3), facts.tokens(0, 3), facts.tokens(0, 5) + sum(saved))
+    assert recorded(Facts(past(talk, [Step(0), Step(1)]))).until == (0, 1)
 
 
 def test_the_factor_relates_estimates_to_reports():
