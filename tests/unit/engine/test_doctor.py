@@ -66,6 +66,19 @@ def test_a_result_without_any_call(tmp_path):
     assert found(open_task(made))["result-without-call"].message == 4
 
 
+def test_a_result_at_the_very_start_has_no_call_either(tmp_path):
+    made = agent(tmp_path)
+    del made.messages[0]
+    made.messages[1]["content"].insert(0, RESULT)
+    assert found(open_task(made))["result-without-call"].message == 1
+
+
+def test_the_word_tool_result_alone_is_no_result(tmp_path):
+    made = agent(tmp_path)
+    made.messages[4]["content"] = [text("tool_result")]
+    assert "result-without-call" not in found(open_task(made))
+
+
 def test_a_result_for_another_call_is_dropped(tmp_path):
     made = agent(tmp_path)
     made.messages[3]["content"].append(USE)
