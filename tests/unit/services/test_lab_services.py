@@ -84,6 +84,15 @@ def test_a_window_holds_for_the_task_and_an_empty_one_is_the_tasks(desk):
     assert desk.choosing.window is None
 
 
+def test_another_window_of_the_task_is_told_while_none_is_chosen(desk):
+    heard = Heard(desk.choosing.changed)
+    desk.session.refresh_window()
+    assert len(heard.said) == 1
+    desk.choosing.set_window("5000")
+    desk.session.refresh_window()
+    assert len(heard.said) == 2, "the chosen one holds"
+
+
 def test_reset_takes_back_settings_and_window_of_the_strategy_that_is_looked_at(desk):
     desk.choosing.set_strategy("subagent")
     desk.choosing.set_value(setting(desk, "always"), True)
@@ -212,6 +221,22 @@ def test_a_cancelled_replay_keeps_what_was_known(qapp, tmp_path):
     assert not desk.replaying.state.working
     held.run_all()
     assert desk.replaying.state.runs is before
+    desk.close()
+
+
+def test_a_finished_replay_cannot_be_cancelled_and_names_of_more_than_two_are_left_out(qapp, tmp_path):
+    held = HeldExecutor()
+    desk = LabDesk(tmp_path, read=held)
+    held.run_all()
+    titles = []
+    for keys in (("half", "none"), ("half", "none", "quarter")):
+        desk.replaying.run(keys)
+        titles.append(desk.runner.jobs[-1].title)
+        held.run_all()
+    assert titles[1] == titles[0].replace(" (", ", … (")
+    heard = Heard(desk.replaying.changed)
+    desk.replaying.cancel()
+    assert heard.said == []
     desk.close()
 
 

@@ -146,6 +146,7 @@ def test_a_choice_taken_back_finds_its_plan_again(qapp, tmp_path):
 def test_another_request_begins_anew(desk):
     desk.stepping.run()
     desk.session.select_request(4)
+    desk.turn()
     assert desk.session.plan is None
     desk.stepping.step()
     assert desk.session.plan.before.until == 9
@@ -254,6 +255,27 @@ def test_playing_ends_when_nobody_looks(desk):
     desk.stepping.watch(True)
     desk.stepping.toggle_play()
     desk.stepping.watch(False)
+    assert not desk.stepping.playing
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [
+        lambda desk: desk.grow(),
+        lambda desk: desk.session.close_task(),
+        lambda desk: desk.session.select_request(4),
+        lambda desk: desk.session.preview(None),
+        lambda desk: desk.session.preview(plan_truncate(desk.session.timeline, "half")),
+        lambda desk: desk.choosing.set_strategy("half"),
+        lambda desk: desk.stepping.close(),
+    ],
+    ids=["the task grows", "is closed", "another request", "dropped", "another what-if", "another choice", "the end"],
+)
+def test_the_clock_stops_with_the_plan_that_it_plays(desk, disturb):
+    desk.stepping.watch(True)
+    desk.stepping.toggle_play()
+    assert desk.stepping.playing
+    disturb(desk)
     assert not desk.stepping.playing
 
 

@@ -10,6 +10,7 @@ from ctxviewer.engine.facts import FileQuestion, MessageQuestion, TextQuestion
 from ctxviewer.engine.plans import plan_truncate
 from ctxviewer.services.answers.comparing import Against, Reference
 from ctxviewer.services.answers.tracking import MOST
+from ctxviewer.tokens import TokenTable
 from helpers.asking import Bench, WordCounter, story
 from helpers.snapshots import Heard
 
@@ -247,6 +248,29 @@ def test_each_task_has_its_own_facts(bench, task):
     bench.session.open_task(task.task)
     assert [one.question for one in bench.tracking.facts] == [TextQuestion("port 8080")]
     assert bench.tracking.facts[0].fact.first == 1
+
+
+def test_what_is_asked_in_a_task_is_not_answered_in_the_next(qapp, task):
+    other = replace(task, task=replace(task.task, directory=task.task.directory / "other"))
+    bench = Bench(task, other, held=True).open(task)
+    bench.run()
+    bench.tracking.track(TextQuestion("port 8080"))
+    bench.tracking.track(TextQuestion("step 3"))
+    bench.session.open_task(other.task)
+    assert not bench.tracking.pending
+    bench.run()
+    assert bench.tracking.facts == ()
+    bench.session.open_task(task.task)
+    bench.run()
+    assert bench.tracking.facts == ()
+
+
+def test_the_fit_is_made_once_for_a_table_of_counts(bench, task):
+    insight = bench.knowledge.insight
+    tables = [TokenTable(len(task.messages)) for _ in range(2)]
+    first, again, other = (insight.calibration(table, lambda: None) for table in (tables[0], *tables))
+    assert first is again
+    assert first is not other
 
 
 def test_paths_for_the_field(bench):
