@@ -80,6 +80,32 @@ def test_html_shows_every_message_with_its_marks(task):
     assert "repeating-linear-gradient(45deg" in html
 
 
+class Folds(HTMLParser):
+    """For every message how many foldings it stands in; those that are closed again are counted down."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.depth, self.of_messages = 0, []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.depth += tag == "details"
+        if tag == "article":
+            self.of_messages.append(self.depth)
+
+    def handle_endtag(self, tag):
+        self.depth -= tag == "details"
+
+
+def test_html_folds_exactly_the_messages_of_a_stretch(task):
+    now = Folds("".join(to_html(make_document(task, None, Mask()))))
+    assert (now.of_messages, now.depth) == ([0, 0, 1, 1, 0, 0, 0], 0)
+    later = Folds("".join(to_html(make_document(task, 1, Mask(), whole=True))))
+    assert (later.of_messages, later.depth) == ([0, 0, 0, 1, 1, 1, 1], 0)
+    both = Folds("".join(to_html(make_document(task, 2, Mask(), whole=True))))
+    assert (both.of_messages, both.depth) == ([0, 0, 1, 1, 0, 1, 1], 0)
+
+
 def test_html_holds_nothing_active_and_loads_nothing(task):
     parsed = page(make_document(task, None, Mask()))
     allowed = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "dl", "dt", "dd", "ul", "li", "table",
