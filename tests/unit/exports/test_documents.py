@@ -88,7 +88,7 @@ class Folds(HTMLParser):
         self.depth, self.of_messages = 0, []
         self.feed(html)
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, _attrs):
         self.depth += tag == "details"
         if tag == "article":
             self.of_messages.append(self.depth)
