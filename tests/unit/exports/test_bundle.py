@@ -18,6 +18,7 @@ from ctxviewer.exports.files import write_bundle, write_export
 from ctxviewer.exports.secrets import Mask
 from ctxviewer.sources import registry
 from helpers.cline_disk import SHARED, Disk, ask, assistant, say, started, user
+from helpers.past_tasks import Step, past
 from helpers.secret_shapes import SHAPES
 
 DATA = Path(__file__).parents[2] / "data" / "tasks" / "cline"
@@ -190,6 +191,22 @@ def test_the_texts_of_the_bundle_say_what_it_shows():
     facts = json.loads(files["event.json"])
     assert (facts["event"]["range_after"], facts["why"]["compared"]) == ([2, 17], 37_217)
     assert bundle.size == sum(len(file.content) for file in bundle.files)
+
+
+def readme(timeline):
+    return next(
+        file.content.decode() for file in make_bundle(timeline, 0, b"key", Mask()).files if "README" in file.name
+    )
+
+
+@pytest.mark.parametrize(("model", "told"), [("m", False), ("", False), ("other", True)])
+def test_a_task_that_went_on_with_another_model_says_with_which_window_to_look(model, told):
+    talk = [(user, assistant)[number % 2](f"words {number}") for number in range(12)]
+    text = readme(past(talk, [Step(9, total=161_000), Step(11, cut=(2, 5), model=model)]))
+    assert ("The task went on with another model." in text) is told
+    assert ("`--window 200000`" in text) is told
+    assert "set by hand" not in text
+    assert "missing already" not in text
 
 
 def test_equal_keys_give_equal_bundles_and_archives(leaky, tmp_path):
