@@ -57,6 +57,18 @@ def test_words_leave_with_a_cut_and_come_back_with_a_second_read():
     assert "second line of the file" in fact.carriers[0].excerpt
 
 
+@pytest.mark.parametrize("read_all", [Past.presence, Past.contents, Past.anatomy])
+def test_reading_a_whole_task_can_be_cancelled_and_is_done_once(read_all):
+    def stop():
+        raise CancelledWorkError("stopped")
+
+    known = Past(reread())
+    with pytest.raises(CancelledWorkError):
+        read_all(known, stop)
+    first = read_all(known, lambda: None)
+    assert read_all(known, stop) is first
+
+
 @pytest.mark.parametrize(("asked", "number"), [(1, 0), (5, 4), (0, None), (6, None), (-1, None)])
 def test_people_count_requests_from_one(asked, number):
     known = Past(reread())
