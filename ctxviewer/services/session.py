@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.finding import Severity
@@ -26,19 +25,14 @@ from ctxviewer.services.readings import (
     SnapshotChange,
     differs,
     is_grown,
-    looks_half_written,
 )
 from ctxviewer.services.runner import CancelToken, Runner
+from ctxviewer.services.task_reader import TaskReader
 
 __all__ = ["Remake", "Session", "SnapshotChange", "is_grown"]
 
 if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
     from ctxviewer.engine.timeline import Timeline
-
-_log = logging.getLogger(__name__)
-
-RETRIES_MS = (60, 120, 250)
-"""Waits before a file that looks half-written is read again."""
 
 
 class Session(QObject):
@@ -67,7 +61,7 @@ class Session(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._runner, self._notices, self._read = runner, notices, read
+        self._runner, self._notices = runner, notices
         self._window_override = window_override
         self._task: TaskRef | None = None
         self._snapshot: Snapshot | None = None
@@ -83,16 +77,14 @@ class Session(QObject):
         self._step: int | None = None
         self._projection: Projection | None = None
         self._text_mode = TextMode.AS_SENT
-        self._generation = 0
-        self._is_reading = False
-        self._reading: CancelToken | None = None
-        self._again = False
-        self._retry = 0
         self._seen_requests = 0
         self._failure: CtxError | None = None
-        self._retry_timer = QTimer(self)
-        self._retry_timer.setSingleShot(True)
-        self._retry_timer.timeout.connect(self.reload)
+        self._reader = TaskReader(runner, read, window_override, self)
+        self._reader.begun.connect(self._tell_reading)
+        self._reader.ended.connect(self._tell_reading)
+        self._reader.taken.connect(self._take)
+        self._reader.failed.connect(self._fail)
+        self._reader.wanted.connect(self._start_reading)
 
     # -- what is selected ---------------------------------------------------------------------------------------
 
@@ -167,7 +159,7 @@ class Session(QObject):
     @property
     def reading(self) -> bool:
         """True while a task has been asked for and nothing of it is there yet."""
-        return self._is_reading and self._snapshot is None
+        return self._reader.is_reading and self._snapshot is None
 
     @property
     def failure(self) -> CtxError | None:
@@ -192,7 +184,7 @@ class Session(QObject):
             return
         self._drop()
         self._task = ref
-        self._runner.generation = self._generation = self._generation + 1
+        self._reader.turn()
         self.task_changed.emit(ref)
         self._start_reading()
 
@@ -200,17 +192,13 @@ class Session(QObject):
         """Show no task."""
         if self._task is not None:
             self._drop()
-            self._runner.generation = self._generation = self._generation + 1
+            self._reader.turn()
             self.task_changed.emit(None)
 
     def reload(self) -> None:
         """Look at the files again. While a reading is under way, one more follows it."""
-        if self._task is None:
-            return
-        if self._is_reading:
-            self._again = True
-        else:
-            self._start_reading()
+        if self._task is not None:
+            self._reader.ask()
 
     def select_request(self, number: int | None) -> None:
         """Pin a request, or with None go live. Numbers outside the task are brought to its ends."""
@@ -308,16 +296,13 @@ class Session(QObject):
 
     def close(self) -> None:
         """Let go of the task; no signal is emitted."""
-        self._retry_timer.stop()
-        self._stop_reading()
+        self._reader.drop()
         self._task = self._snapshot = self._timeline = self._projection = self._plan = self._remake = None
 
     # -- reading ------------------------------------------------------------------------------------------------
 
     def _drop(self) -> None:
-        self._retry_timer.stop()
-        self._stop_reading()
-        self._again, self._retry = False, 0
+        self._reader.drop()
         had_plan, had_message, had_request = self._plan, self._message, self._request
         self._task = self._snapshot = self._timeline = self._projection = None
         self._request = self._message = self._plan = self._remake = self._failure = self._return_to = None
@@ -333,53 +318,25 @@ class Session(QObject):
             self.new_requests.emit(0)
         self.projection_changed.emit(None)
 
-    def _stop_reading(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-        self._is_reading, self._reading = False, None
-
     def _start_reading(self) -> None:
-        ref = self._task
-        if ref is None:
-            return
-        self._generation += 1
-        generation, previous, read = self._generation, self._snapshot, self._read
-        previous_timeline = self._timeline
-        override = self._window_override(ref)
-        name = ref.title.strip().splitlines()[0][:40] if ref.title.strip() else ref.task_id
-        size = f" ({ref.size / 1e6:,.1f} MB)" if ref.size else ""
-        title = f"Reading {name}{size}" if previous is None else ""
+        if self._task is not None:
+            self._reader.start(self._task, self._snapshot, self._timeline)
 
-        def work(token: CancelToken) -> Reading:
-            from ctxviewer.engine.timeline import Timeline  # noqa: PLC0415 - as above
-
-            snapshot = read(ref, previous=previous, generation=generation, window_override=override)
-            token.check()
-            if snapshot is previous and previous_timeline is not None:
-                return Reading(snapshot, previous_timeline, grown=True)
-            timeline = Timeline(snapshot, previous_timeline)
-            grown = previous is not None and is_grown(previous.messages, snapshot.messages)
-            return Reading(snapshot, timeline, grown)
-
-        self._is_reading = True
-        if previous is None:
-            self.reading_changed.emit(True)
-        token = self._runner.read(work, done=self._take, failed=self._fail, generation=generation, title=title)
-        self._reading = token if self._is_reading else None
+    def _tell_reading(self) -> None:
+        if not self._reader.is_reading or self._snapshot is None:
+            self.reading_changed.emit(self._reader.is_reading)
 
     def _take(self, reading: Reading) -> None:
-        self._is_reading, self._reading = False, None
-        previous, snapshot = self._snapshot, reading.snapshot
-        self.reading_changed.emit(False)
-        if snapshot is not previous:
-            if self._half_written(snapshot):
-                return
-            self._retry = 0
-            if previous is None or differs(previous, snapshot):
-                self._publish(reading, previous)
-        if self._again:
-            self._again = False
-            self._start_reading()
+        previous = self._snapshot
+        if previous is None or differs(previous, reading.snapshot):
+            self._publish(reading, previous)
+
+    def _fail(self, error: CtxError) -> None:
+        if self._snapshot is None:
+            self._failure = error
+            self.task_failed.emit(error)
+        else:
+            self._notices.post(notice_of(error, key="task:reading", severity=Severity.WARNING, action="task.reload"))
 
     def _publish(self, reading: Reading, previous: Snapshot | None) -> None:
         pinned_plan, remake = self._plan, self._remake
@@ -419,7 +376,7 @@ class Session(QObject):
             timeline.find_repairs(token.check)
             return timeline
 
-        self._runner.read(work, done=self._take_repairs, generation=self._generation)
+        self._runner.read(work, done=self._take_repairs, generation=self._reader.generation)
 
     def _take_repairs(self, timeline: Timeline) -> None:
         if timeline is self._timeline:
@@ -445,30 +402,6 @@ class Session(QObject):
         self._projection = self._compute_projection()
         self.plan_changed.emit(plan)
         self._tell_step()
-
-    def _half_written(self, snapshot: Snapshot) -> bool:
-        """Wait and read again when a file of the task seems to be in the middle of being written."""
-        if self._snapshot is None or not looks_half_written(self._snapshot, snapshot):
-            return False
-        if self._retry >= len(RETRIES_MS):
-            return False
-        self._retry_timer.start(RETRIES_MS[self._retry])
-        self._retry += 1
-        self._again = False
-        _log.info("a file of the task looks half-written; looking again (%d)", self._retry)
-        return True
-
-    def _fail(self, error: CtxError) -> None:
-        self._is_reading, self._reading = False, None
-        self.reading_changed.emit(False)
-        if self._snapshot is None:
-            self._failure = error
-            self.task_failed.emit(error)
-        else:
-            self._notices.post(notice_of(error, key="task:reading", severity=Severity.WARNING, action="task.reload"))
-        if self._again:
-            self._again = False
-            self._start_reading()
 
     # -- the picture --------------------------------------------------------------------------------------------
 
