@@ -288,6 +288,11 @@ def test_ahead_the_next_request_would_cross_the_limit():
     assert round(answer.growth) == 18_333
 
 
+def test_ahead_the_limit_itself_is_crossed():
+    assert "would cross the limit with 160,000 tokens" in ahead(140_000, 150_000).sentences[1]
+    assert "would not cross it: 159,998 tokens" in ahead(140_000, 149_999).sentences[1]
+
+
 def test_ahead_of_a_total_at_the_limit_the_rules_are_asked():
     answer = ahead(100_000, 120_000, 140_000, 160_000)
     assert answer.sentences[0].endswith("Request 4 used 160,000 tokens, 80 % of the window.")

@@ -79,6 +79,22 @@ def test_people_count_requests_from_one(asked, number):
             known.number_of(asked)
 
 
+def test_words_that_leave_with_several_messages_name_one_and_count_the_others():
+    def left(*carriers):
+        talk = [u("task"), a("ok"), u("go"), a("ok"), u("go"), a("ok"), u("more"), a("ok")]
+        for number in carriers:
+            talk[number] = {**talk[number], "content": [text("the port is 80")]}
+        steps = [Step(5), Step(7, cut=(2, 5))]
+        fact = track(Past(past(talk, steps)), TextQuestion("port is 80"))
+        return next(turn.sentence for turn in fact.turns if turn.kind is TurnKind.LEFT)
+
+    cut = ": messages 2–5 are no longer sent (4 messages)"
+    assert left(2).endswith(cut)
+    assert left(2, 3).endswith(f"{cut} (and 1 more message)")
+    assert left(2, 3, 4).endswith(f"{cut} (and 2 more messages)")
+    assert left(2, 4).startswith("No longer sent with request 2: message 4 is no longer sent: Truncated")
+
+
 def test_a_file_is_tracked_by_the_end_of_its_path():
     fact = track(Past(reread()), FileQuestion("a.py"))
     assert fact.title == "src/a.py"
