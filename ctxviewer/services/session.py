@@ -24,12 +24,11 @@ from ctxviewer.services.readings import (
     Remake,
     SnapshotChange,
     differs,
-    is_grown,
 )
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.task_reader import TaskReader
 
-__all__ = ["Remake", "Session", "SnapshotChange", "is_grown"]
+__all__ = ["Remake", "Session", "SnapshotChange"]
 
 if TYPE_CHECKING:  # the engine loads with it; at run time jobs load it, off the GUI thread
     from ctxviewer.engine.timeline import Timeline

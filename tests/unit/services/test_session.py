@@ -9,8 +9,9 @@ from ctxviewer.domain.projection import Standing
 from ctxviewer.domain.view import TextMode
 from ctxviewer.engine.plans import plan_truncate
 from ctxviewer.services.notices import Notices
+from ctxviewer.services.readings import is_grown
 from ctxviewer.services.runner import Runner
-from ctxviewer.services.session import Session, is_grown
+from ctxviewer.services.session import Session
 from ctxviewer.sources import registry
 from helpers.snapshots import FakeDisk, Heard, HeldExecutor, inline_runner, ref, snapshot
 from helpers.working_agent import WorkingAgent
