@@ -116,12 +116,14 @@ def _range_change(
     length = (entry.last_message if entry.last_message is not None else -1) + 1
     keep = _keep_of(snapshot, before, after, length)
     shrunk = rolled_back or _end(after) < _end(before)
+    # What a rollback leaves holds from the next request on, also where a cut made before that was sent hides more.
+    start = request + 1 if rolled_back else max(request, 0)
     first = next(
         (
             k
-            for k in range(max(request, 0), len(moments))
+            for k in range(start, len(moments))
             if _end(moments[k].deleted_range) == _end(after)
-            or (not shrunk and _end(moments[k].deleted_range) > _end(after))
+            or ((rolled_back or not shrunk) and _end(moments[k].deleted_range) > _end(after))
         ),
         None,
     )

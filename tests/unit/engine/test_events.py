@@ -50,6 +50,20 @@ def test_a_rollback_that_leaves_the_range_alone_is_one():
     assert timeline.events[1].sentence == "Rolled back: later messages were removed"
 
 
+def test_a_rollback_holds_from_the_next_request_on_also_where_that_cut_again():
+    steps = [
+        Step(9, cut=(2, 5)),
+        Step(9, cut=(2, 7), after=("deleted_api_reqs",), after_cut=(2, 3)),
+        Step(11, cut=(2, 7)),
+    ]
+    timeline = past(TALK, steps)
+    assert seen(timeline)[2:] == [(EventKind.ROLLBACK, 2, Range(2, 3)), (EventKind.TRUNCATE, 2, Range(2, 7))]
+    cuts = timeline.projection(None).cuts
+    assert [(cut.first, cut.last, cut.since_request) for cut in cuts] == [(2, 3, 0), (4, 7, 2)]
+    same = past(TALK, [Step(7, cut=(2, 5)), Step(9, cut=(2, 5), after=("deleted_api_reqs",)), Step(9, cut=(2, 5))])
+    assert [event.request for event in same.events] == [0, 2], "the rollback came behind the answer of request 1"
+
+
 def test_a_cut_counts_for_the_request_that_was_sent_with_a_longer_one():
     """2–5 gave way to 2–9 when the provider refused the request, so none was sent with 2–5."""
     timeline = lab_task(
