@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ctxviewer.engine.strategies import Facts
 from ctxviewer.engine.timeline import Timeline
+from ctxviewer.services.collector import collector_paused
 from ctxviewer.services.runner import CancelToken
 
 _WAIT_S = 0.05
@@ -28,9 +29,12 @@ class Shelf:
         try:
             token.check()
             facts = self._facts
-            if facts is None or facts.timeline is not timeline:
-                facts = self._facts = Facts(timeline)
-            yield facts
+            if facts is not None and facts.timeline is timeline:
+                yield facts
+                return
+            facts = self._facts = Facts(timeline)
+            with collector_paused():  # the first job decodes the history
+                yield facts
         finally:
             self._lock.release()
 
