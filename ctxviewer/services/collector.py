@@ -13,11 +13,10 @@ _pausing = 0
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No collection while this lasts; what was made meanwhile is not looked at afterwards either.
+    """No collection while this lasts.
 
-    For jobs that decode whole histories: values that hold no cycles, a million of them, which a collection would walk
-    through for a tenth of a second, again and again. Their memory is given back as ever when nobody holds them.
-    `gc.unfreeze` brings all into view again.
+    For jobs that decode whole histories: a million values that live on, which collections would walk through for up to
+    a tenth of a second, again and again while there are ever more of them. Afterwards they are walked through once.
     """
     global _pausing  # noqa: PLW0603 - the collector is one for the whole process
     with _lock:
@@ -29,5 +28,4 @@ def collector_paused() -> Iterator[None]:
         with _lock:
             _pausing -= 1
             if not _pausing:
-                gc.freeze()
                 gc.enable()
