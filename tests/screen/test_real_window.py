@@ -49,6 +49,10 @@ def wait_for(look: Callable[[], object], seconds: float = 60) -> object:
     return found
 
 
+POINTER_ROOT = 1
+"""The X server's name for: no window has the focus."""
+
+
 class Hands:
     """What a person does, through xdotool."""
 
@@ -78,6 +82,7 @@ class Hands:
                 if found := self.do("search", "--onlyvisible", "--name", name).splitlines():
                     return found[-1]
                 time.sleep(0.1)
+            self.do("windowfocus", POINTER_ROOT)  # a focus that came before the window listened comes once more
         raise AssertionError(f"{keys} opened no {name}")
 
     def click_from_corner(self, window: str, right: int, bottom: int) -> None:
