@@ -44,6 +44,7 @@ class TaskReader(QObject):
         self._runner, self._read, self._window_override = runner, read, window_override
         self._generation = 0
         self._previous: Snapshot | None = None
+        """What the reading under way follows; nothing is held between readings."""
         self._is_reading = False
         self._token: CancelToken | None = None
         self._again = False
@@ -107,17 +108,18 @@ class TaskReader(QObject):
         self._token = token if self._is_reading else None  # it may have ended already
 
     def _take(self, reading: Reading) -> None:
-        self._is_reading, self._token = False, None
+        previous = self._previous
+        self._is_reading, self._token, self._previous = False, None, None
         self.ended.emit()
-        if reading.snapshot is not self._previous:
-            if self._waits(reading.snapshot):
+        if reading.snapshot is not previous:
+            if previous is not None and self._waits(previous, reading.snapshot):
                 return
             self._retry = 0
             self.taken.emit(reading)
         self._go_on()
 
     def _fail(self, error: CtxError) -> None:
-        self._is_reading, self._token = False, None
+        self._is_reading, self._token, self._previous = False, None, None
         self.ended.emit()
         self.failed.emit(error)
         self._go_on()
@@ -127,9 +129,9 @@ class TaskReader(QObject):
             self._again = False
             self.wanted.emit()
 
-    def _waits(self, snapshot: Snapshot) -> bool:
+    def _waits(self, previous: Snapshot, snapshot: Snapshot) -> bool:
         """True when a file of the task seems to be in the middle of being written: it is read again soon."""
-        if self._previous is None or not looks_half_written(self._previous, snapshot):
+        if not looks_half_written(previous, snapshot):
             return False
         if self._retry >= len(RETRIES_MS):
             return False

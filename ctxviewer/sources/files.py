@@ -25,6 +25,8 @@ CHUNK = 4 << 20
 TAIL_LIMIT = 8 << 20
 """A changed rest of more bytes, and of more than a quarter of the file, is not worth sharing the beginning."""
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+SETTLED_NS = 2_000_000_000
+"""A file that was last changed so long before it was read has other time stamps when somebody writes it again."""
 ATTEMPTS = 3
 """Tries to read a file that changes while it is read."""
 

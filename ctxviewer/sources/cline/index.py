@@ -21,7 +21,7 @@ import msgspec
 from ctxviewer.domain.json import Json, JsonObject, as_text
 from ctxviewer.domain.snapshot import FileRole, FileStamp
 from ctxviewer.sources.cline import layout
-from ctxviewer.sources.files import read_log
+from ctxviewer.sources.files import SETTLED_NS, read_log
 from ctxviewer.sources.fingerprint import digest
 from ctxviewer.sources.rawjson import Damage, DamageKind, decode, encode, scan_array
 from ctxviewer.sources.rawlog import RawLog
@@ -29,8 +29,6 @@ from ctxviewer.sources.sqlite_ro import query
 
 KEPT_INDEXES = 4
 """So many indexes are kept for the next task of their roots."""
-SETTLED_NS = 2_000_000_000
-"""A file that was last changed so long before it was read has other time stamps when somebody writes it again."""
 
 
 class IndexKind(StrEnum):

@@ -14,7 +14,7 @@ from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.log import JsonLog
 from ctxviewer.domain.snapshot import FileRole, FileStamp, Snapshot
 from ctxviewer.sources.cline.checks import damage_findings
-from ctxviewer.sources.files import LogContent, read_content, read_log
+from ctxviewer.sources.files import SETTLED_NS, LogContent, read_content, read_log
 from ctxviewer.sources.fingerprint import digest
 from ctxviewer.sources.rawjson import DamageKind
 from ctxviewer.sources.rawlog import RawLog
@@ -23,8 +23,6 @@ RETRY_DELAYS = (0.1, 0.4)
 """Seconds to wait before reading a half-written file again."""
 FRESH_MS = 10_000
 """A damaged file that was not written for so long is not being written at this moment."""
-SETTLED_NS = 2_000_000_000
-"""A file changed at least so long before a reading keeps its time stamp only as long as nobody writes it."""
 
 ASIDE_FROM = 1 << 20
 """Bytes of a file from which a thread of its own pays for itself."""
