@@ -314,10 +314,20 @@ class MainWindow(QMainWindow):
             frozenset(other.windowTitle() for other in (dock, *self.tabifiedDockWidgets(dock)))
             for dock in self._docks.values()
         }
+        lefts = {dock.geometry().left() for dock in self._docks.values() if dock.isVisible()}
+        standing: dict[frozenset[str], QTabBar] = {}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            # Qt leaves bars of earlier arrangements on the window; those that name no group of now are hidden.
-            if frozenset(bar.tabText(place) for place in range(bar.count())) not in groups:
+            # Qt leaves bars of earlier arrangements on the window: those that name no group of now are hidden, and of
+            # two that name the same one, the older, unless only that one stands where panels stand.
+            names = frozenset(bar.tabText(place) for place in range(bar.count()))
+            if names not in groups:
                 bar.hide()
+            elif not bar.isHidden():
+                other = standing.get(names)
+                is_lost = other is not None and bar.x() not in lefts and other.x() in lefts
+                if other is not None:
+                    (bar if is_lost else other).hide()
+                standing[names] = other if other is not None and is_lost else bar
             bar.setElideMode(Qt.TextElideMode.ElideNone)
             bar.setUsesScrollButtons(True)
             bar.setAccessibleName("Panels that share this place")

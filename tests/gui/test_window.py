@@ -309,3 +309,20 @@ def test_actions_that_find_no_room_wait_behind_a_sign(desk, qapp):
     seen = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     assert len(seen) > 2, "an empty button is not found"
     desk.actions["view.zoom-reset"].trigger()
+
+
+@pytest.mark.parametrize("shift", [None, -7])
+def test_of_two_rows_of_tabs_for_one_group_the_one_where_panels_stand_is_seen(desk, qapp, shift):
+    """Qt leaves such a row behind when it restores a layout."""
+    qapp.processEvents()
+    options = Qt.FindChildOption.FindDirectChildrenOnly
+    real = [bar for bar in desk.window.findChildren(QTabBar, options=options) if bar.isVisible()]
+    assert len(real) == len(GROUPS)
+    left = QTabBar(desk.window)
+    for place in range(real[0].count()):
+        left.addTab(real[0].tabText(place))
+    left.move(10 if shift is None else real[0].x() + shift, 300)
+    left.show()
+    desk.window._title_docks()
+    assert not left.isVisible()
+    assert all(bar.isVisible() for bar in real)
