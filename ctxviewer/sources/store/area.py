@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ctxviewer.sources.fingerprint import file_digest
@@ -115,13 +116,12 @@ class Area:
         return where.read_bytes()
 
     def backup_bytes(self, entry: str) -> int:
-        """Size of an entry's folder; 0 when it is gone."""
+        """Size of an entry's folder in bytes, without what goes while it is looked at; 0 when it is gone."""
         total = 0
-        try:
-            for found in os.scandir(self.entry_dir(entry)):
-                total += found.stat(follow_symlinks=False).st_size
-        except OSError:
-            return total
+        with suppress(OSError), os.scandir(self.entry_dir(entry)) as files:
+            for found in files:
+                with suppress(OSError):
+                    total += found.stat(follow_symlinks=False).st_size
         return total
 
     def drop(self, entry: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -85,3 +88,37 @@ def test_a_clock_that_is_put_back_does_not_confuse_the_order(tmp_path: Path) -> 
     store = Store(tmp_path / "data", max_backup_bytes=LIMIT)
     assert backups(store) == {"second": True, "first": False}
     assert store.undo(world.task_dir).title == "second"
+
+
+def test_a_copy_that_goes_while_sizes_are_read_counts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = make_world(tmp_path / "root", tmp_path / "data")
+    store = Store(world.data_dir)
+    store.commit(world.change("one", messages=messages(20)))
+    (entry,) = store.history(world.task_dir)
+    area = Area.of_task(world.data_dir, world.task_dir, Steps())
+    gone, *rest = sorted(area.entry_dir(entry.id).iterdir())
+    real, closed = os.scandir, []
+
+    class Leaving:
+        """The same files; the first is removed after it was listed and before it is looked at."""
+
+        def __init__(self, folder: Path) -> None:
+            self._found = real(folder)
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self._found.close()
+            closed.append(True)
+
+        def __iter__(self) -> Iterator[os.DirEntry[str]]:
+            listed = sorted(self._found, key=lambda found: found.name)
+            gone.unlink()
+            return iter(listed)
+
+    monkeypatch.setattr(os, "scandir", Leaving)
+    assert area.backup_bytes(entry.id) == sum(path.stat().st_size for path in rest) > 0
+    assert closed
+    monkeypatch.undo()
+    assert area.backup_bytes("1700000000000-000000") == 0
