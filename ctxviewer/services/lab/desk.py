@@ -46,6 +46,4 @@ class Lab(QObject):
         self.shelf.forget()
 
     def _follow_summaries(self) -> None:
-        model = self._model if self.summaries.wanted else None
-        self.stepping.set_summariser(model)
-        self.replaying.summariser = model
+        self.stepping.set_summariser(self._model if self.summaries.wanted else None)

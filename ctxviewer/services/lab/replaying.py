@@ -1,4 +1,7 @@
-"""Strategies over the whole task, when the user asks for it: in the background, with progress, until cancelled."""
+"""Strategies over the whole task, when the user asks for it: in the background, with progress, until cancelled.
+
+No model is asked: one run would send it much of the task, again and again.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from ctxviewer.engine.replay_check import ReplayCheck, replay_check
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.engine.words import request_name
 from ctxviewer.services.lab.choosing import Choosing
-from ctxviewer.services.lab.planning import SUMMARISING, Summariser
 from ctxviewer.services.lab.shelf import Shelf
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.session import Session, SnapshotChange
@@ -52,8 +54,6 @@ class Replaying(QObject):
         self._state = Replayed()
         self._token: CancelToken | None = None
         self._working = False
-        self.summariser: Summariser | None = None
-        """Writes summaries if there is one: asked once for every time that a strategy summarises."""
         self._progressed.connect(self._note_progress)
         session.task_changed.connect(self._leave)
         session.snapshot_changed.connect(self._follow)
@@ -70,20 +70,15 @@ class Replaying(QObject):
             return
         self._stop()
         choices, window = tuple(self._choosing.choice(key) for key in keys), self._choosing.effective_window
-        shelf, progressed, summariser = self._shelf, self._progressed, self.summariser
+        shelf, progressed = self._shelf, self._progressed
 
         def work(token: CancelToken) -> Replayed:
-            asked = any(choice.strategy.key in SUMMARISING for choice in choices)
-            model = summariser(token) if summariser is not None and asked else None
-
             def tell(share: float) -> None:
                 token.report(round(share * PER_MILLE), PER_MILLE)
                 progressed.emit((token, share))
 
             with shelf.borrow(timeline, token) as facts:
-                runs = replay(
-                    timeline, choices, window=window, facts=facts, check=token.check, progress=tell, model=model
-                )
+                runs = replay(timeline, choices, window=window, facts=facts, check=token.check, progress=tell)
                 check = replay_check(timeline, window, facts=facts, check=token.check) if _recorded(timeline) else None
             return Replayed(timeline, runs, check)
 

@@ -8,6 +8,7 @@ from ctxviewer.domain.errors import CancelledWorkError
 from ctxviewer.engine.strategies import SettingsError
 from ctxviewer.services.keys import Keys
 from ctxviewer.services.lab.choosing import Choosing
+from ctxviewer.services.lab.desk import Lab
 from ctxviewer.services.lab.shelf import Shelf
 from ctxviewer.services.lab.summaries import Summaries
 from ctxviewer.services.runner import CancelToken
@@ -284,6 +285,22 @@ def test_a_model_is_asked_only_where_one_is_entered_and_wanted(qapp, tmp_path):
         assert summaries.name == f"qwen at {stub.url[7:-3]}"
         assert summaries.model(CancelToken())("prompt") == "fine"
     assert len(heard) == 3
+
+
+def test_comparing_and_replaying_ask_no_model_also_where_one_is_wanted(desk):
+    lab = Lab(desk.runner, desk.session, desk.settings, Keys())
+    with model_stub(says("<summary>fine</summary>")) as stub:
+        desk.settings.set(MODEL_URL, stub.url)
+        desk.settings.set(MODEL_NAME, "qwen")
+        lab.summaries.set_wanted(True)
+        lab.choosing.set_window("1500")
+        lab.comparing.watch(True)
+        lab.replaying.run(("sage-summarize", "sage-compact"))
+        assert stub.asked == []
+    assert [run.failure for run in lab.replaying.state.runs] == ["", ""]
+    assert all(run.events[0][1].inserted for run in lab.replaying.state.runs)
+    assert not any(row.problem for row in lab.comparing.answer.value.rows)
+    lab.close()
 
 
 def test_without_an_address_nothing_of_the_lab_opens_a_socket(desk, monkeypatch):
