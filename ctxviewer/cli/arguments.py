@@ -116,12 +116,15 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
 
 
-def find(path: str) -> tuple[TaskRef, ...]:
-    """The tasks that a path names. UnreadableTaskError for none, UsageError for no path at all."""
+def find(path: str, tell: registry.Tell = registry.untold) -> tuple[TaskRef, ...]:
+    """The tasks that a path names; `tell` as `registry.open_path` takes it.
+
+    UnreadableTaskError for none, UsageError for no path at all.
+    """
     if not path.strip():
         raise UsageError("the path is empty", hint="Name a task's folder; `.` is the current one.")
     try:
-        return registry.open_path(Path(path))
+        return registry.open_path(Path(path), tell)
     except UnreadableTaskError:
         raise
     except CtxError as err:

@@ -39,7 +39,7 @@ def _assert(args: argparse.Namespace, terminal: Terminal) -> int:
     rules = _rules(args)
     found: list[Json] = []
     broken = unread = False
-    tasks = find(args.path)
+    tasks = find(args.path, terminal.remark)
     for task in tasks:
         verdicts: tuple[Verdict, ...] = ()
         failure = ""

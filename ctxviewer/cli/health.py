@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ctxviewer.cli.arguments import Commands, command, find
 from ctxviewer.cli.terminal import DONE, FINDING, Terminal
 from ctxviewer.domain.errors import CtxError
-from ctxviewer.domain.finding import Severity
+from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.json import Json
+from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.engine.doctor import diagnose
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.engine.words import plural
@@ -31,9 +34,7 @@ def add(commands: Commands) -> None:
 
 
 def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
-    around = discover.look_around() if args.path is None else None
-    tasks = find(args.path) if around is None else around.tasks
-    unlisted = around.findings if around is not None else ()
+    tasks, unlisted = _tasks(args.path)
     found: list[Json] = []
     worst = FINDING if unlisted else DONE
     odd = 0
@@ -65,9 +66,20 @@ def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
         lost: list[Json] = [finding_json(finding) for finding in unlisted]
         terminal.json({"schema": SCHEMA, "tasks": found, "unlisted": lost})
     else:
-        terminal.say("".join(f"{finding.file}\n  ERROR   {finding.sentence}\n" for finding in unlisted))
+        for finding in unlisted:
+            lines = "\n".join(finding_lines([replace(finding, file="", place="")]))
+            terminal.say(f"{finding.file}\n{lines}\n")
         terminal.say(_summary(len(tasks), odd))
     return worst
+
+
+def _tasks(path: str | None) -> tuple[Sequence[TaskRef], Sequence[Finding]]:
+    """What is looked at, and what is to be said of tasks that could not be listed."""
+    if path is None:
+        around = discover.look_around()
+        return around.tasks, around.findings
+    findings: list[Finding] = []
+    return find(path, findings.append), findings
 
 
 def _summary(looked_at: int, odd: int) -> str:

@@ -47,7 +47,7 @@ def _report(args: argparse.Namespace, terminal: Terminal) -> int:
         return _report_samples(args, terminal)
     if args.path is None:
         raise UsageError("name a task, or --demo for the samples", hint="`ctxviewer doctor` looks for tasks.")
-    tasks = find(args.path)
+    tasks = find(args.path, terminal.remark)
     if len(tasks) > 1:
         if args.request is not None:
             raise UsageError(

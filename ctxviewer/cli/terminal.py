@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO
 
 from ctxviewer.domain.errors import CtxError
+from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.json import Json
 from ctxviewer.exports.values import json_text
 
@@ -87,6 +88,10 @@ class Terminal:
             with suppress(OSError, ValueError):
                 self.err.write(_shown(text, _encoding(self.err)) + "\n")
                 self.err.flush()
+
+    def remark(self, finding: Finding) -> None:
+        """A finding that goes with no task, beside the output."""
+        self.complain(f"ctxviewer: {finding.sentence}\n  {finding.advice}")
 
     def confirm(self, question: str) -> bool:
         """Ask and wait; anything but y or yes is a no, and so is a source that is no terminal.

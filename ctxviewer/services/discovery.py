@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ctxviewer.domain.errors import CancelledWorkError, CtxError
-from ctxviewer.domain.finding import Severity
+from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.services.notices import Notice, Notices, notice_of
 from ctxviewer.services.runner import CancelToken, Runner
@@ -20,13 +21,23 @@ if TYPE_CHECKING:  # the sources load with it; at run time jobs load them, off t
 
 LookAround = Callable[[Sequence[Path]], "Found"]
 """`sources.discover.look_around`."""
-OpenPath = Callable[[Path], Sequence[TaskRef]]
+OpenPath = Callable[[Path, Callable[[Finding], None]], Sequence[TaskRef]]
 """`sources.registry.open_path`."""
 
 LIVE_MS = 30_000
 """So long after it has grown a task counts as running."""
 REFRESH_MS = 400
 """Pause between a touched root and the next look at all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a path that the user gave holds."""
+
+    path: Path
+    remember: bool
+    tasks: tuple[TaskRef, ...]
+    findings: tuple[Finding, ...]
 
 
 class Discovery(QObject):
@@ -106,8 +117,9 @@ class Discovery(QObject):
         """Add what this folder or file holds; `found` follows. With `remember`, the folder is looked at from now on."""
         opener = self._open_path
 
-        def work(_token: CancelToken) -> tuple[Path, bool, tuple[TaskRef, ...]]:
-            return path, remember, tuple(opener(path))
+        def work(_token: CancelToken) -> _Given:
+            findings: list[Finding] = []
+            return _Given(path, remember, tuple(opener(path, findings.append)), tuple(findings))
 
         self._runner.read(work, done=self._take_given, failed=self._fail_given, title=f"Opening {path.name or path}")
 
@@ -156,27 +168,31 @@ class Discovery(QObject):
         }
         self._set_searching(False)
         self._notices.clear_prefix("discovery:root:")
-        for finding in found.findings:
-            key = f"discovery:root:{finding.file}"
-            self._notices.post(Notice(finding.severity, finding.sentence, finding.advice, finding.place, key))
+        self._tell(found.findings)
         self._merge()
         if self._again:
             self._again = False
             self.refresh()
+
+    def _tell(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            key = f"discovery:root:{finding.file}"
+            self._notices.post(Notice(finding.severity, finding.sentence, finding.advice, finding.place, key))
 
     def _fail(self, error: CtxError) -> None:
         self._set_searching(False)
         if not isinstance(error, CancelledWorkError):
             self._notices.post(notice_of(error, key="discovery:failed", severity=Severity.WARNING))
 
-    def _take_given(self, result: tuple[Path, bool, tuple[TaskRef, ...]]) -> None:
-        path, remember, refs = result
+    def _take_given(self, given: _Given) -> None:
+        path = given.path
         self._notices.clear("discovery:given")
-        self._given[str(path)] = refs
-        if remember and path.is_dir():
+        self._tell(given.findings)
+        self._given[str(path)] = given.tasks
+        if given.remember and path.is_dir():
             self._settings.set(EXTRA_ROOTS, tuple(dict.fromkeys((*self._settings.get(EXTRA_ROOTS), str(path)))))
         self._merge()
-        self.found.emit(refs)
+        self.found.emit(given.tasks)
 
     def _fail_given(self, error: CtxError) -> None:
         self._notices.post(notice_of(error, key="discovery:given", severity=Severity.WARNING, action="task.open"))

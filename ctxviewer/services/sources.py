@@ -6,10 +6,11 @@ What takes long to load must not stand between the start of the program and the 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
 
@@ -34,11 +35,11 @@ def change_for(snapshot: Snapshot, plan: Plan, now_ms: int) -> Change:
     return registry.change_for(snapshot, plan, now_ms)
 
 
-def open_path(path: Path) -> tuple[TaskRef, ...]:
+def open_path(path: Path, tell: Callable[[Finding], None]) -> tuple[TaskRef, ...]:
     """`sources.registry.open_path`."""
     from ctxviewer.sources import registry  # noqa: PLC0415 - see above
 
-    return registry.open_path(path)
+    return registry.open_path(path, tell)
 
 
 def look_around(extra: Sequence[Path]) -> Found:

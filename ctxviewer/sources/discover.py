@@ -23,7 +23,7 @@ class Found:
     roots: tuple[Root, ...]
     """Roots that exist, whether they hold tasks or not: what a watcher watches."""
     findings: tuple[Finding, ...]
-    """Roots that could not be listed."""
+    """Roots that could not be listed, and folders that were not searched to the end."""
 
 
 def known_roots(places: Places | None = None) -> tuple[Root, ...]:
@@ -63,7 +63,7 @@ def look_around(extra_roots: Iterable[Path | str] = (), *, places: Places | None
         if os.path.realpath(path) in seen:
             continue
         try:
-            tasks = registry.open_path(path)
+            tasks = registry.open_path(path, findings.append)
         except CtxError as error:
             findings.append(_finding(error, path))
             continue

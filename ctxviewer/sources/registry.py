@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ctxviewer.domain.errors import CtxError
+from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
 from ctxviewer.sources.adapter import Adapter, Folder
@@ -24,20 +25,27 @@ DEPTH = 4
 """Levels below a chosen folder that are searched for tasks."""
 MOST_FOLDERS = 4_000
 """Folders looked into at most in one search."""
+Tell = Callable[[Finding], None]
+"""Takes what is to be said about a search that succeeded."""
 _NOT_ENTERED = frozenset({".git", "node_modules", "__pycache__", "checkpoints", ".venv"})
 
 
-def open_path(path: Path | str) -> tuple[TaskRef, ...]:
+def untold(_finding: Finding) -> None:
+    """For callers that want the tasks alone."""
+
+
+def open_path(path: Path | str, tell: Tell = untold) -> tuple[TaskRef, ...]:
     """The tasks that a path stands for, newest first: at least one.
 
     The path may be a task's folder, a file in it, a storage root or its `tasks`, an index, or any folder that holds
-    some of them up to four levels down. Raises CtxError with the reason when there are none.
+    some of them up to four levels down. `tell` gets a finding when the search ended before all of a folder was
+    looked at. Raises CtxError with the reason when there are none.
     """
     # a home folder that nobody knows stays as it is written; links stay as the user named them
     chosen = Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - Path raises for '~nobody'
     try:
         if chosen.is_dir():
-            return _behind_link(_from_folder(chosen))
+            return _behind_link(_from_folder(chosen, tell))
         if chosen.exists():
             return _behind_link(_from_file(chosen))
         if chosen.is_symlink():
@@ -76,7 +84,7 @@ def unique(refs: Iterable[TaskRef]) -> tuple[TaskRef, ...]:
     return tuple(sorted(found.values(), key=lambda ref: (ref.updated_ms, ref.task_id), reverse=True))
 
 
-def _from_folder(folder: Path) -> tuple[TaskRef, ...]:
+def _from_folder(folder: Path, tell: Tell) -> tuple[TaskRef, ...]:
     reasons: list[str] = []
     known = _look_at(folder, reasons)
     if known is not None and known.tasks:
@@ -85,14 +93,26 @@ def _from_folder(folder: Path) -> tuple[TaskRef, ...]:
         raise CtxError(f"{folder.name} is a storage folder without tasks.", place=str(folder))
     found, searched_all = _search(folder, reasons)
     if found:
+        if not searched_all:
+            tell(_too_wide(folder))
         return unique(found)
     hint = (
         "Choose a task's folder (a long number, with api_conversation_history.json in it) or the storage folder above."
     )
     if not searched_all:
-        hint = f"Only {MOST_FOLDERS} folders were searched; choose one nearer to the tasks."
+        hint = f"Only {MOST_FOLDERS:,} folders were searched; choose one nearer to the tasks."
     reason = f" ({reasons[0]})" if reasons else ""
     raise CtxError(f"No task was found in {folder}{reason}.", hint=hint, place=str(folder))
+
+
+def _too_wide(folder: Path) -> Finding:
+    return Finding(
+        "search-too-wide",
+        Severity.WARNING,
+        f"{folder} holds more folders than are searched: the first {MOST_FOLDERS:,} were, there may be more tasks.",
+        str(folder),
+        advice="Open a folder nearer to the tasks.",
+    )
 
 
 def _behind_link(tasks: tuple[TaskRef, ...]) -> tuple[TaskRef, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from ctxviewer import resources
 from ctxviewer.cli import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, main
-from ctxviewer.sources import discover
+from ctxviewer.sources import discover, registry
 
 LOGIN = str(resources.path("samples", "tasks", "1770537600000"))
 SAMPLES = str(resources.path("samples"))
@@ -94,10 +94,23 @@ def test_doctor_tells_roots_that_cannot_be_listed_and_how_many_are_odd(root, mon
     monkeypatch.setattr(discover, "look_around", lambda: around)
     status, out, _ = run("doctor")
     assert status == FINDING
-    assert f"{tmp_path / 'gone'}\n  ERROR   There is no file or folder" in out
+    assert f"{tmp_path / 'gone'}\n  WARNING root-unreadable: There is no file or folder" in out
     assert "No task was found on this machine" in out
     found = json.loads(run("doctor", "--json")[1])
     assert [row["code"] for row in found["unlisted"]] == ["root-unreadable"]
+
+
+def test_a_search_that_ended_early_is_told_beside_the_output(root, monkeypatch):
+    monkeypatch.setattr(registry, "MOST_FOLDERS", 1)
+    for name in "xyz":
+        (root.parent / name).mkdir()
+    for command in ("report", "doctor", "assert"):
+        status, out, err = run(command, root.parent, *(("--rule", 'never-contains "x"') if command == "assert" else ()))
+        assert status in {DONE, FINDING}
+        assert "the first 1 were" in (out if command == "doctor" else err)
+    assert [row["code"] for row in json.loads(run("doctor", root.parent, "--json")[1])["unlisted"]] == [
+        "search-too-wide"
+    ]
 
 
 def test_samples_that_cannot_be_written_are_no_fault(tmp_path, monkeypatch):

@@ -20,15 +20,18 @@ class Machine:
 
     def __init__(self, *usual):
         self.usual, self.folders, self.findings, self.looked = list(usual), {}, (), []
+        self.said = ()
 
     def look_around(self, extra):
         self.looked.append(tuple(str(path) for path in extra))
         more = [task for path in extra for task in self.folders.get(str(path), ())]
         return Found(tuple(self.usual + more), (Root(Path("/usual"), "Code"),), self.findings)
 
-    def open_path(self, path):
+    def open_path(self, path, tell):
         if str(path) not in self.folders:
             raise CtxError(f"No task was found in {path}.", hint="Choose another.")
+        for finding in self.said:
+            tell(finding)
         return self.folders[str(path)]
 
 
@@ -88,6 +91,21 @@ def test_a_folder_without_tasks_is_a_notice(settings):
     discovery, notices = make(Machine(), settings)
     discovery.open_path(Path("/empty"))
     assert [(n.sentence, n.hint) for n in notices.standing] == [("No task was found in /empty.", "Choose another.")]
+
+
+def test_a_folder_that_was_not_searched_to_the_end_is_told_at_once_and_with_every_look(settings, tmp_path):
+    machine = Machine()
+    machine.folders[str(tmp_path)] = (ref("given"),)
+    machine.said = (Finding("search-too-wide", Severity.WARNING, "Too wide.", str(tmp_path), advice="Nearer."),)
+    discovery, notices = make(machine, settings)
+    discovery.open_path(tmp_path)
+    assert [(n.sentence, n.hint) for n in notices.standing] == [("Too wide.", "Nearer.")]
+    machine.findings = machine.said
+    discovery.refresh()
+    assert [n.sentence for n in notices.standing] == ["Too wide."]
+    machine.findings = ()
+    discovery.refresh()
+    assert notices.standing == ()
 
 
 def test_roots_that_cannot_be_read_are_told_and_taken_back(settings):

@@ -279,6 +279,23 @@ class TestOpenPath:
             registry.open_path(tmp_path)
         assert "Only 3 folders were searched" in caught.value.hint
 
+    def test_a_search_that_found_something_and_was_not_ended_says_so(self, tmp_path, monkeypatch):
+        task(tmp_path / "a")
+        monkeypatch.setattr(registry, "MOST_FOLDERS", 3)
+        for name in "bcdef":
+            (tmp_path / name).mkdir()
+        said = []
+        assert registry.open_path(tmp_path, said.append)
+        (finding,) = said
+        assert (finding.code, finding.file) == ("search-too-wide", str(tmp_path))
+        assert "the first 3 were" in finding.sentence
+        looked = discover.look_around([tmp_path], places=places(tmp_path / "home"))
+        assert finding in looked.findings
+        said.clear()
+        monkeypatch.setattr(registry, "MOST_FOLDERS", 4_000)
+        assert registry.open_path(tmp_path, said.append)
+        assert said == []
+
     def test_a_folder_without_rights(self, tmp_path, monkeypatch):
         def listdir(path):
             raise PermissionError(13, "Permission denied")
