@@ -279,15 +279,13 @@ def _residual(known: Calibration, every: Sequence[Point], place: int) -> Residua
     error = expected - point.reported
     limit = max(OFF_TYPICAL * MAD_TO_SIGMA * fit.typical_error, OFF_SHARE * point.reported)
     off = abs(error) > limit and point.doubt != UNCOUNTED
-    reason = point.doubt or (_reason(every, place, fit, error) if off else "")
+    reason = point.doubt or (_reason(every, place, error) if off else "")
     return Residual(point, expected, error, error / point.reported, off, reason)
 
 
-def _reason(every: Sequence[Point], place: int, fit: Fit, error: float) -> str:
+def _reason(every: Sequence[Point], place: int, error: float) -> str:
     """What may have moved one request off the line."""
     point, before = every[place], every[place - 1] if place else None
-    if point.model_id != fit.model_id:
-        return "another model, for which there is no fit of its own"
     if before is not None and before.model_id != point.model_id:
         return "the model has just changed"
     if point.pictures:
