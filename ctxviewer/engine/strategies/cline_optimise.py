@@ -7,11 +7,18 @@ from ctxviewer.engine.plans.context import optimize_from
 from ctxviewer.engine.strategies.base import Job, Strategy
 from ctxviewer.engine.strategies.carried import Action, Turn
 from ctxviewer.engine.strategies.cline_memory import ClineMemory
-from ctxviewer.engine.strategies.cline_rules import AGENT, SOURCE, ClineCarried, optimized, passes_of
+from ctxviewer.engine.strategies.cline_rules import (
+    AGENT,
+    SOURCE,
+    ClineCarried,
+    optimized,
+    passes_of,
+    with_pair_warning,
+)
 
 
 def _make(job: Job) -> Plan:
-    return optimize_from(job.state, passes_of(job))
+    return with_pair_warning(job, optimize_from(job.state, passes_of(job)))
 
 
 def _act(memory: ClineMemory, turn: Turn) -> Iterator[Action]:

@@ -18,7 +18,6 @@ from ctxviewer.engine.strategies.sage_carried import Managed, SageCarried
 from ctxviewer.engine.strategies.sage_rules import (
     AGENT,
     ALWAYS,
-    PROVIDER,
     SOURCE,
     failed_plan,
     hidden_by,
@@ -26,7 +25,6 @@ from ctxviewer.engine.strategies.sage_rules import (
     listed,
     makers,
     pair_steps,
-    provider_of,
     recent_setting,
     sage_list,
     task_warning,
@@ -36,15 +34,16 @@ from ctxviewer.engine.words import grouped, percent, plural
 
 
 def _config(job: Job) -> AutoCompactConfig:
-    """Sage's settings for the job's window; the text of the override variable wins over the threshold."""
-    column = AutoCompactConfig.for_provider(provider_of(job), job.state.timeline.snapshot.model.model_id)
+    """Sage's settings for the job's window; the text of the override variable wins over the threshold.
+
+    They are the same for every provider but for the window, which is the job's, and the reserve, which plays no part.
+    """
     threshold, recent = job.number("threshold"), job.number("recent")
-    config = replace(
-        column,
-        max_context_tokens=int(job.window.window),
-        compact_threshold_ratio=column.compact_threshold_ratio if threshold is None else threshold,
-        preserve_recent_count=column.preserve_recent_count if recent is None else int(recent),
-    )
+    config = AutoCompactConfig(max_context_tokens=int(job.window.window))
+    if threshold is not None:
+        config = replace(config, compact_threshold_ratio=threshold)
+    if recent is not None:
+        config = replace(config, preserve_recent_count=int(recent))
     return config.with_override(job.text("override"))
 
 
@@ -148,7 +147,6 @@ AUTO_COMPACT = Strategy(
     make=_make,
     start=_start,
     settings=(
-        PROVIDER,
         threshold_setting("Share of the window from which on it compacts; Sage's own is 0.95."),
         recent_setting("How many of the last messages stay; Sage's own is 5."),
         Setting(

@@ -83,8 +83,8 @@ def test_a_task_without_messages_or_requests():
 
 def test_a_window_smaller_than_the_first_pair_is_told():
     state = lab_state([u("x" * 4_000), a("ok"), *alternating(8)], [9_000])
-    for key in ("half", "decide"):
-        (warning,) = strategy(key).plan(state, window=900).warnings
+    for row in CLINE:
+        (warning,) = row.plan(state, window=900).warnings
         assert warning.startswith("The first pair alone is about 1,017 tokens, more than the window of 900")
     assert not strategy("half").plan(state, window=1_100).warnings
 

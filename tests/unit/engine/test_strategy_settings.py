@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxviewer.engine.strategies import STRATEGIES, Setting, SettingKind, SettingsError, strategy
-from helpers.cline_talk import alternating
+from helpers.cline_talk import a, alternating, u
 from helpers.lab import lab_state
 
 WHOLE = Setting("recent", SettingKind.WHOLE, 10, "How many stay.", low=0, high=100)
@@ -108,3 +108,34 @@ def test_the_table_is_whole():
         assert row.source
         assert row.values() == {setting.name: setting.default for setting in row.settings}
         assert row.can_apply == (row.agent == "Cline" and row.key != "subagent")
+
+
+TALK = [u("x" * 360), a("y" * 360), {"role": "system", "content": "be brief"}, *alternating(20)]
+OTHER_VALUES = {
+    "total": 1_000_000,
+    "auto_condense": True,
+    "always": True,
+    "provider": "google",
+    "threshold": 0.0,
+    "recent": 2,
+    "keep_system": False,
+    "override": "0",
+}
+"""By setting a value that matters somewhere."""
+
+
+@pytest.mark.parametrize(
+    ("row", "setting"),
+    [pytest.param(row, setting, id=f"{row.key}.{setting.name}") for row in STRATEGIES for setting in row.settings],
+)
+def test_every_setting_does_something(row, setting):
+    state, value = lab_state(TALK, [155_000]), OTHER_VALUES[setting.name]
+
+    def told(window, values):
+        plan = row.plan(state, values, window=window)
+        return [step.sentence for step in plan.steps], plan.after
+
+    bases = ({}, {"recent": 2} if "recent" in row.values() else {})
+    assert any(
+        told(window, base) != told(window, {**base, setting.name: value}) for window in (200_000, 100) for base in bases
+    )
