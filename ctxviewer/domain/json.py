@@ -26,6 +26,12 @@ def as_text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_name(value: Json) -> str:
+    """The value as a name within a line: as `as_text`, line ends and other white space as single blanks."""
+    text = as_text(value)
+    return text if text.isprintable() else " ".join(text.split())
+
+
 def as_int(value: Json) -> int | None:
     """The value as a whole number, or None. Booleans are not numbers; 3.0 is 3; what no double holds is infinite."""
     if isinstance(value, bool):

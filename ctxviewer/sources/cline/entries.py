@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ctxviewer.domain.json import Json, JsonObject, as_int, as_text
+from ctxviewer.domain.json import Json, JsonObject, as_int, as_name, as_text
 from ctxviewer.domain.ranges import parse_range
 from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.rawjson import decode, encode
@@ -99,8 +99,8 @@ def read_entry(log: RawLog, number: int) -> Read:
         parse_range(deleted) if deleted is not None else None,
         clean_hash(as_text(facts.lastCheckpointHash)),
         facts.partial is True,
-        as_text(known_model.get("modelId")),
-        as_text(known_model.get("providerId")),
+        as_name(known_model.get("modelId")),
+        as_name(known_model.get("providerId")),
     )
     return Read(entry, memoryview(facts.text), odd)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ctxviewer.domain.json import JsonObject, as_int, as_number, as_text
+from ctxviewer.domain.json import JsonObject, as_int, as_name, as_number, as_text
 from ctxviewer.sources.rawjson import decode
 from ctxviewer.sources.rawlog import RawLog
 
@@ -102,7 +102,7 @@ def answer_facts(log: RawLog, number: int) -> AnswerFacts:
     metrics = metrics if isinstance(metrics, dict) else {}
     tokens, cost = metrics.get("tokens"), as_number(metrics.get("cost"))
     return AnswerFacts(
-        Model(as_text(model.get("modelId")), as_text(model.get("providerId"))),
+        Model(as_name(model.get("modelId")), as_name(model.get("providerId"))),
         tokens if isinstance(tokens, dict) else {},
         None if cost is None else float(cost),
         as_int(ts) or 0,

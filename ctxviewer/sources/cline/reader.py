@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.domain.finding import Finding, Severity
-from ctxviewer.domain.json import Json, JsonObject, as_text
+from ctxviewer.domain.json import Json, JsonObject, as_name
 from ctxviewer.domain.log import EMPTY_LOG, JsonLog
 from ctxviewer.domain.ranges import Range, parse_range
 from ctxviewer.domain.request import Checkpoint, Request
@@ -92,7 +92,7 @@ class _Reading:
         messages, ui, requests = api.log, timeline.ui, timeline.requests
         length = len(messages) if messages is not None else None
         roles = roles_of(messages) if messages is not None else ()
-        index_model = Model(as_text(item.value.get("modelId"))) if item else Model()
+        index_model = Model(as_name(item.value.get("modelId"))) if item else Model()
         usages = usages_of(metadata)
         if part.log is None and messages is not None:
             requests = requests_from_answers(messages, roles)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ctxviewer.domain.json import Json, as_int, as_number, as_text
+from ctxviewer.domain.json import Json, as_int, as_name, as_number, as_text
 from ctxviewer.domain.request import Request, RequestState, Usage
 from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.cline.entries import Read, text_of
@@ -218,7 +218,7 @@ def usages_of(metadata: Json) -> tuple[tuple[int, Model], ...]:
     """The model changes that task_metadata.json lists, by time."""
     listed = metadata.get("model_usage") if isinstance(metadata, dict) else None
     found = [
-        (as_int(item.get("ts")) or 0, Model(as_text(item.get("model_id")), as_text(item.get("model_provider_id"))))
+        (as_int(item.get("ts")) or 0, Model(as_name(item.get("model_id")), as_name(item.get("model_provider_id"))))
         for item in (listed if isinstance(listed, list) else [])
         if isinstance(item, dict)
     ]

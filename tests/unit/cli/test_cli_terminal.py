@@ -155,3 +155,19 @@ def test_what_was_applied_is_told_even_if_the_output_is_gone(tmp_path, monkeypat
     assert "Done: Truncate" in err.getvalue()
     err = io.StringIO()
     assert main(["undo", *words[2:]], Terminal(io.StringIO(), err, None)) == DONE
+
+
+def test_a_models_name_stays_on_its_line(tmp_path):
+    shutil.copytree(resources.path("samples"), tmp_path / "samples")
+    folder = tmp_path / "samples" / "tasks" / "1770537600000"
+    for name in ("ui_messages.json", "api_conversation_history.json"):
+        text = (folder / name).read_text("utf-8")
+        odd = text.replace('"modelId":"deepseek-chat"', '"modelId":"odd\\n name\\u2028x"')
+        assert odd != text, name
+        (folder / name).write_text(odd, "utf-8")
+    for command in ("report", "tokens", "reconcile"):
+        out = io.StringIO()
+        main([command, str(folder)], Terminal(out, io.StringIO(), io.StringIO()))
+        lines = [line for line in out.getvalue().splitlines() if "odd" in line]
+        assert lines, command
+        assert all("odd name x" in line for line in lines), command
