@@ -27,8 +27,8 @@ from ctxviewer.engine.matrix import (
     column_of,
     matrix,
 )
-from ctxviewer.engine.replay import replay
-from ctxviewer.engine.replay_check import replay_check
+from ctxviewer.engine.replay import Replay, replay
+from ctxviewer.engine.replay_check import ReplayCheck, replay_check
 from ctxviewer.engine.state import state_at
 from ctxviewer.engine.strategies import STRATEGIES, Facts, SettingsError, Strategy, strategy
 from ctxviewer.engine.timeline import Timeline
@@ -144,23 +144,36 @@ def _sorted(found: Matrix, args: argparse.Namespace) -> Sequence[Row]:
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
     _one_form(args, "json", "csv")
-    timeline = _read(args)
+    snapshot, timeline = read(args.path)
     choices = _choices(args.strategy or ["decide"], args)
+    if not snapshot.has_messages:
+        if snapshot.has_timeline and not args.csv:  # ranges can be checked by the number of messages
+            _say_replays(terminal, args, (), replay_check(timeline, args.window))
+        need_messages(snapshot, _UNTRIED)
     facts = Facts(timeline)
     replays = replay(timeline, choices, window=args.window, facts=facts)
     check = replay_check(timeline, args.window, facts=facts) if timeline.snapshot.has_timeline else None
+    _say_replays(terminal, args, replays, check)
+    return FINDING if any(item.failure for item in replays) else DONE
+
+
+def _say_replays(
+    terminal: Terminal, args: argparse.Namespace, replays: Sequence[Replay], check: ReplayCheck | None
+) -> None:
     if args.json:
         terminal.json(replay_json(replays, check))
     elif args.csv:
         terminal.say(replay_csv(replays))
     else:
         terminal.say(replay_text(replays, check))
-    return FINDING if any(item.failure for item in replays) else DONE
+
+
+_UNTRIED = "no strategy can be tried"
 
 
 def _read(args: argparse.Namespace) -> Timeline:
     snapshot, timeline = read(args.path)
-    need_messages(snapshot, "no strategy can be tried")
+    need_messages(snapshot, _UNTRIED)
     return timeline
 
 

@@ -14,7 +14,7 @@ from ctxviewer.engine.matrix import Choice
 from ctxviewer.engine.recorded import Recorded, recorded
 from ctxviewer.engine.sage.message import ModelCall
 from ctxviewer.engine.state import state_now
-from ctxviewer.engine.strategies.base import Check, check_window
+from ctxviewer.engine.strategies.base import NO_MESSAGES, Check, check_window
 from ctxviewer.engine.strategies.carried import Action, ActionKind, Turn
 from ctxviewer.engine.strategies.facts import Facts
 from ctxviewer.engine.strategies.sage_rules import without
@@ -117,7 +117,7 @@ def replay(
     """Run each strategy from the first request on; Cline's own recorded decisions play no part.
 
     Raises SettingsError for settings and windows that cannot be used, and what `check` raises (every request and
-    every 64 messages). A strategy that fails on the way keeps its rows so far and tells why.
+    every 64 messages). A strategy that fails on the way keeps its rows so far and tells why; all do without messages.
     """
     info = check_window(window, timeline.snapshot.model)
     known = facts if facts is not None and facts.timeline is timeline else Facts(timeline)
@@ -126,6 +126,8 @@ def replay(
     wanted = tuple(choices)
     for choice in wanted:
         choice.strategy.values(choice.values)
+    if not timeline.snapshot.has_messages:
+        return tuple(Replay(choice, info, (), NO_MESSAGES) for choice in wanted)
     known.read(len(timeline.snapshot.messages), stop)
     base = recorded(known)
     found: list[Replay] = []

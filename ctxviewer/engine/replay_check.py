@@ -1,6 +1,7 @@
 """What Cline really did, request by request, against what its rules would do: agreements, differences, likely causes.
 
-Every comparison starts from the recorded state, so that one difference does not make all later ones differ.
+Every comparison starts from the recorded state, so that one difference does not make all later ones differ. Where the
+messages of then are missing, ranges are compared by how many there were; what replacing reads saved is then not known.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.log import Prefix
@@ -18,14 +20,19 @@ from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.cline.window import Api, WindowInfo, window_info
 from ctxviewer.engine.events import RANGE_KINDS, Event, EventKind
 from ctxviewer.engine.explain import optimization_sentence
+from ctxviewer.engine.stand_ins import StandIns
 from ctxviewer.engine.strategies.base import Check, check_window
-from ctxviewer.engine.strategies.cline_memory import ClineMemory
+from ctxviewer.engine.strategies.cline_memory import ClineMemory, KnownFacts
 from ctxviewer.engine.strategies.facts import Facts
 from ctxviewer.engine.timeline import Timeline, history_of
 from ctxviewer.engine.words import grouped, plural, request_name, span
 
 KNOWN_WINDOWS = (64_000, 128_000, 200_000, 400_000, 1_000_000, 1_048_576)
 """Windows that are tried where the rules with the given one do something else than what is recorded."""
+
+
+_MOST_AN_ENTRY: Final = 2
+"""A request adds a message of the user and an answer, and at least one entry to the timeline. More are not believed."""
 
 
 class Cause(StrEnum):
@@ -132,7 +139,7 @@ def replay_check(
     info = check_window(window, timeline.snapshot.model)
     known = facts if facts is not None and facts.timeline is timeline else Facts(timeline)
     stop = check if check is not None else _never
-    if not timeline.snapshot.has_messages or not timeline.snapshot.has_timeline:
+    if not timeline.snapshot.has_timeline:
         return ReplayCheck(info, 0, ())
     known.read(len(timeline.snapshot.messages), stop)
     return _Check(timeline, known, info, stop).run()
@@ -147,7 +154,8 @@ class _Check:
 
     def __init__(self, timeline: Timeline, facts: Facts, window: WindowInfo, check: Callable[[], None]) -> None:
         self.timeline = timeline
-        self.facts = facts
+        self.stored = len(timeline.snapshot.messages)
+        self.facts: KnownFacts = facts
         self.window = window
         self._check = check
         self._events: dict[int, list[Event]] = {}
@@ -159,6 +167,16 @@ class _Check:
         for update in timeline.updates:
             if update.edit_type in {2, 3, 4} and update.timestamp is not None:
                 self._reads.setdefault(update.timestamp, set()).add((update.message, update.block))
+        self.until = tuple(
+            moment.until if request.last_message is None else max(0, request.last_message + 2)
+            for request, moment in zip(timeline.requests, timeline.moments, strict=True)
+        )
+        """So many messages existed when each request was sent, whether they are stored or not."""
+        lengths = (event.length for events in self._events.values() for event in events)
+        needed = max((*lengths, *self.until), default=0)
+        if needed > self.stored:
+            most = _MOST_AN_ENTRY * (len(timeline.snapshot.ui) + 1)
+            self.facts = StandIns(facts, min(needed, most))
 
     def run(self) -> ReplayCheck:
         steps: list[Checked] = []
@@ -183,7 +201,7 @@ class _Check:
         steps = [moment.judge(event) for event in events]
         if number < len(requests):
             if not events and over:
-                steps.extend(moment.missing_cut())
+                steps.extend(moment.missing_cut(replaced))
             steps.extend(moment.reads(replaced))
         return steps
 
@@ -210,9 +228,14 @@ class _Moment:
     def _stamp(self) -> int | None:
         return self._timeline.requests[self._number - 1].ts if self._number else None
 
+    @property
+    def _until(self) -> int:
+        """So many messages existed when the request was sent."""
+        return min(self._run.until[self._number], len(self._run.facts.messages))
+
     def judge(self, event: Event) -> Checked:
         """Why the range changed."""
-        length = min(event.length, len(self._timeline.snapshot.messages))
+        length = min(event.length, len(self._run.facts.messages))
         memory = self._remember(event.range_before, length)
         history, deleted = memory.history, memory.deleted
         decision = self._decide(memory)
@@ -235,10 +258,12 @@ class _Moment:
             Subject.RANGE, request, cause, words, deleted, event.range_after, expected, length, event.ui_index
         )
 
-    def missing_cut(self) -> Iterator[Checked]:
+    def missing_cut(self, replaced: set[tuple[int, int]]) -> Iterator[Checked]:
         """The rules would cut, but the range did not change."""
         request = self._timeline.requests[self._number]
-        until = min(self._timeline.moments[self._number].until, len(self._timeline.snapshot.messages))
+        until = self._until
+        if until > self._run.stored and (replaced or self._no_updates()):
+            return  # it may have saved enough
         memory = self._remember(request.range_before, until)
         decision = self._decide(memory)
         if self._failure:
@@ -258,18 +283,23 @@ class _Moment:
             return
         memory = self._memory
         before = memory.deleted if memory is not None else None
+        until = memory.until if memory is not None else self._until
         count = plural(len(replaced), "block")
         cause = Cause.RULES
         words = f"{count.capitalize()} with older copies of files replaced, as the rules do."
         if self._over is None:
             cause = Cause.OTHER_WINDOW
             words = f"{self._reported()} Yet older copies of files were replaced in {count}."
+        elif until > self._run.stored:
+            words = (
+                f"{count.capitalize()} with older copies of files replaced, as the rules do at the limit; {_MISSING} "
+                "which ones they replace."
+            )
         elif replaced != self._expected:
             cause = Cause.OTHER_VERSION
             words = f"The rules replace older copies of files in {plural(len(self._expected), 'block')}; " + (
                 "context_history.json is missing." if self._no_updates() else f"recorded are {len(replaced)}."
             )
-        until = memory.until if memory is not None else 0
         yield Checked(Subject.READS, self._number, cause, words, before, before, before, until)
 
     def _no_updates(self) -> bool:
@@ -314,6 +344,8 @@ class _Moment:
             mode = "half" if decision.keep is Keep.HALF else "a quarter kept"
             rule = f"{self._reported()} By the rules ({mode} of {length - resume_index(event.range_before)}) the range "
             rule += f"becomes {span(expected)}, as recorded"
+            if length > self._run.stored:
+                rule += f"; {_MISSING} what replacing older copies of files saved before"
             if self._is_removed(event):
                 words = f"{rule}; the request that did it was removed when the task was resumed."
                 return Cause.REMOVED_REQUEST, words
@@ -322,7 +354,7 @@ class _Moment:
             return Cause.RETRY, self._forced_words(event, decision is not None)
         if event.range_after is not None and event.range_after.start == 1:
             return Cause.OTHER_VERSION, f"{event.sentence}. Ranges that start at 1 are of versions before 3.10."
-        limit = self._other_limit(event)
+        limit = self._other_limit(event, length)
         if limit:
             return Cause.OTHER_WINDOW, f"{event.sentence}. {self._reported()} {limit}"
         return Cause.UNKNOWN, f"{event.sentence}. {self._reported()} No rule gives this range."
@@ -349,7 +381,7 @@ class _Moment:
 
     def _is_forced(self, event: Event, expected: Range | None, length: int) -> bool:
         """A quarter is kept, from the recorded range or from what the rules had just made of it."""
-        if "quarter" in event.keep.split(" or "):
+        if Keep.QUARTER in self._modes(event, length):
             return True
         messages = self._run.facts.messages
         return next_range(Prefix(messages, length), expected, Keep.QUARTER) == event.range_after
@@ -366,9 +398,16 @@ class _Moment:
             f"when the provider says that the request is too long; {shown}."
         )
 
-    def _other_limit(self, event: Event) -> str:
+    def _modes(self, event: Event, length: int) -> set[Keep]:
+        """The modes that give the recorded range from the one before."""
+        if length <= self._run.stored:
+            return {Keep(word) for word in event.keep.split(" or ") if word}
+        messages = Prefix(self._run.facts.messages, length)
+        return {keep for keep in Keep if next_range(messages, event.range_before, keep) == event.range_after}
+
+    def _other_limit(self, event: Event, length: int) -> str:
         """Which other limits would lead to the recorded range, in words; '' when none does."""
-        if self._total is None or not set(event.keep.split(" or ")) & {"half", "quarter"}:
+        if self._total is None or not self._modes(event, length) & {Keep.HALF, Keep.QUARTER}:
             return ""
         low, high = self._total / 2, self._total
         model = self._timeline.snapshot.model
@@ -389,6 +428,8 @@ class _Moment:
             f"of {grouped(self._run.window.limit)}."
         )
 
+
+_MISSING: Final = "the messages of then are missing, so it is not known"
 
 _DIRECT = {
     EventKind.CONDENSE: Cause.CONDENSE,

@@ -157,6 +157,21 @@ def test_unusable_arguments(agent, words, says, capsys):
 def test_a_task_without_messages_is_unreadable(agent):
     (agent.directory / "api_conversation_history.json").unlink()
     assert run("compare", agent.directory)[0] == UNREADABLE
+    assert run("simulate", agent.directory, "--strategy", "half")[0] == UNREADABLE
+
+
+def test_what_the_agent_did_is_checked_without_the_messages_too(agent):
+    (agent.directory / "api_conversation_history.json").unlink()
+    status, out, err = run("replay", agent.directory, "--window", 100_000)
+    assert status == UNREADABLE
+    assert "no strategy can be tried" in err
+    assert out.startswith("replay check (window 100,000)")
+    status, out, _ = run("replay", agent.directory, "--json")
+    made = json.loads(out)
+    assert (status, made["replays"], made["check"]["compared"]) == (UNREADABLE, [], 7)
+    assert run("replay", agent.directory, "--csv")[:2] == (UNREADABLE, "")
+    (agent.directory / "ui_messages.json").unlink()
+    assert run("replay", agent.directory)[:2] == (UNREADABLE, "")
 
 
 def test_damage_that_stops_a_replay_is_a_finding(agent):

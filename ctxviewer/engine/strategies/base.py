@@ -31,6 +31,7 @@ Check: TypeAlias = Callable[[], None]
 
 NOTHING_SET: Values = MappingProxyType({})
 LARGEST_WINDOW = 10**12
+NO_MESSAGES = "The API history is missing or unreadable, so there is nothing to try the rules on."
 WHAT_IF = "These rules are looked at only: nothing of them can be written to the task."
 
 
@@ -256,8 +257,7 @@ class Strategy:
         job = self.job(state, given, window=window, facts=facts, check=check, model=model)
         snapshot = state.timeline.snapshot
         if not snapshot.has_messages:
-            words = "The API history is missing or unreadable, so there is nothing to try the rules on."
-            return start_plan(job, self.name, refused=words, steps=(Step(words, job.state.projection),))
+            return start_plan(job, self.name, refused=NO_MESSAGES, steps=(Step(NO_MESSAGES, job.state.projection),))
         if state.until == 0:
             words = "There is no message yet."
             return start_plan(job, self.name, refused=words, steps=(Step(words, job.state.projection),))

@@ -160,4 +160,4 @@ class Replaying(QObject):
 
 def _recorded(timeline: Timeline) -> bool:
     """True where there is something to compare the agent's rules with."""
-    return timeline.snapshot.has_messages and timeline.snapshot.has_timeline and bool(timeline.requests)
+    return timeline.snapshot.has_timeline and bool(timeline.requests)

@@ -216,6 +216,15 @@ def test_tasks_without_requests_or_messages():
             assert not found.failure
 
 
+def test_without_messages_every_run_says_why_it_is_empty():
+    timeline = lab_task([], [9_000] * 3, has_messages=False)
+    for found in replay(timeline, all_choices()):
+        assert found.rows == ()
+        assert found.failure == "The API history is missing or unreadable, so there is nothing to try the rules on."
+    with pytest.raises(SettingsError):
+        replay(timeline, [Choice(strategy("sage-prune"), {"recent": -1})])
+
+
 def test_an_until_that_steps_back_is_carried_on():
     timeline = lab_task(TALK[:5], [9_000] * 6)
     assert recorded(Facts(timeline)).until == (1, 3, 5, 5, 5, 5)

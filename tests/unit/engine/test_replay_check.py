@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -176,10 +177,58 @@ def test_one_difference_does_not_make_the_later_ones_differ():
     assert [step.cause for step in found.steps] == [Cause.RETRY, Cause.RULES]
 
 
-def test_without_a_timeline_or_messages_there_is_nothing_to_compare():
-    for missing in ({"has_timeline": False}, {"has_messages": False}):
-        found = replay_check(lab_task(TALK, HIGH, **missing))
-        assert (found.compared, found.steps) == (0, ())
+def test_without_a_timeline_there_is_nothing_to_compare():
+    found = replay_check(lab_task(TALK, HIGH, has_timeline=False))
+    assert (found.compared, found.steps) == (0, ())
+
+
+LOST = {"messages": [], "has_messages": False}
+CUT_SHORT = {"messages": TALK[:6]}
+"""A history that is missing, and one that ends before the range was changed."""
+
+
+@pytest.mark.parametrize("damage", [LOST, CUT_SHORT])
+def test_without_the_messages_of_then_a_range_is_explained_by_their_number(damage):
+    found, step = only(lab_task(totals=HIGH, ranges={5: Range(2, 5)}, **damage))
+    assert (step.subject, step.cause, step.length) == (Subject.RANGE, Cause.RULES, 11)
+    assert step.by_rules == step.recorded == Range(2, 5)
+    assert (
+        "By the rules (half of 9) the range becomes 2–5, as recorded; the messages of then are missing, so it is not"
+        in (step.sentence)
+    )
+    assert found.compared == 9
+    _, step = only(lab_task(totals=LOW, ranges={5: Range(2, 7)}, **damage))
+    assert step.cause is Cause.RETRY
+    _, step = only(lab_task(totals=[*[5] * 4, 7_500, *[5] * 5], ranges={5: Range(2, 5)}, **damage))
+    assert step.cause is Cause.OTHER_WINDOW
+    assert "Any limit from 3,750 to 7,500 gives this range" in step.sentence
+    _, step = only(lab_task(totals=HIGH, ranges={5: Range(2, 8)}, **damage))
+    assert step.cause is Cause.UNKNOWN
+
+
+def test_a_number_of_messages_that_cannot_be_is_not_believed():
+    timeline = lab_task([], HIGH, ranges={5: Range(2, 5)}, has_messages=False)
+    ui = tuple(replace(entry, last_message=10**12) for entry in timeline.snapshot.ui)
+    found = replay_check(Timeline(replace(timeline.snapshot, ui=ui)))
+    assert [step.cause for step in found.steps] == [Cause.UNKNOWN]
+    assert found.steps[0].length < 100
+
+
+@pytest.mark.parametrize("damage", [LOST, CUT_SHORT])
+def test_without_the_messages_of_then_it_is_not_known_what_replacing_reads_saved(damage):
+    stored = ContextHistory().with_update(4, 0, 5_000, "older", 2, []).dump()
+    _, step = only(lab_task(totals=HIGH, updates=stored, **damage))
+    assert (step.subject, step.cause) == (Subject.READS, Cause.RULES)
+    assert step.sentence == (
+        "1 block with older copies of files replaced, as the rules do at the limit; the messages of then are missing, so "
+        "it is not known which ones they replace."
+    )
+    early = ContextHistory().with_update(2, 0, 5_000, "older", 2, []).dump()
+    _, step = only(lab_task(totals=LOW, updates=early, **damage))
+    assert (step.subject, step.cause) == (Subject.READS, Cause.OTHER_WINDOW)
+    _, step = only(lab_task(totals=HIGH, updates=ContextHistory().dump(), **damage))
+    assert (step.subject, step.by_rules) == (Subject.NO_CUT, Range(2, 5))
+    assert replay_check(lab_task(totals=HIGH, **damage)).steps == ()
 
 
 def test_bad_windows_and_cancelling():
@@ -200,9 +249,7 @@ EXPECTED = json.loads((RECORDED / "expected.json").read_text("utf-8"))
 CUT = [
     key
     for key, facts in EXPECTED.items()
-    if key.startswith("cline/tasks/")
-    and facts.get("range_steps")
-    and (RECORDED / key / "api_conversation_history.json").exists()
+    if key.startswith("cline/tasks/") and facts.get("range_steps") and (RECORDED / key / "ui_messages.json").exists()
 ]
 REMOVED = {"1746807626581": 1, "1747588461428": 1, "1746716292678": 1, "1746727151409": 1, "1746727151410": 1}
 """By task how many of its range steps were made by a request that was removed when the task was resumed."""

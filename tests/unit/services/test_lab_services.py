@@ -196,6 +196,15 @@ def test_a_replay_runs_the_chosen_strategies_and_the_check(desk):
     assert [item.working for item in heard.said] == [True, False]
 
 
+def test_a_task_without_its_messages_is_checked_and_its_runs_say_why_they_are_empty(qapp, tmp_path):
+    desk = LabDesk(tmp_path, messages=[], has_messages=False)
+    desk.replaying.run(("half",))
+    (run,) = desk.replaying.state.runs
+    assert run.failure.startswith("The API history is missing")
+    assert desk.replaying.state.check.compared == 9
+    desk.close()
+
+
 def test_what_a_run_sent_can_be_looked_at(desk):
     desk.choosing.set_window("5000")
     desk.replaying.run(("half",))
