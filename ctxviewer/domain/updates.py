@@ -24,3 +24,20 @@ class Update:
     metadata: Json
     ordinal: int
     """Position among that block's updates, from 0, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unapplied:
+    """A stored update that the agent does not apply. While it is the newest of its block, older ones are not either."""
+
+    message: int
+    block: int
+    timestamp: int | float | None
+    """As `Update.timestamp`; None where there is no number."""
+    edit_type: Json
+    change: Json
+    """The whole update as stored."""
+    ordinal: int
+
+
+StoredUpdate = Update | Unapplied

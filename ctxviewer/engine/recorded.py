@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ctxviewer.domain.updates import Update
-from ctxviewer.engine.cline.moments import UpdatesByTime
 from ctxviewer.engine.cline.truncation import FIRST_DELETED, resume_index
 from ctxviewer.engine.strategies.cline_memory import orphans
 from ctxviewer.engine.strategies.facts import Facts
@@ -52,7 +51,6 @@ class _Differences:
 def recorded(facts: Facts) -> Recorded:
     """Weigh every request. The cost grows with requests, messages and distinct sets of updates, not their product."""
     timeline = facts.timeline
-    by_time = UpdatesByTime(timeline.updates)
     known: dict[int, _Differences] = {}
     tokens: list[int] = []
     reach: list[int] = []
@@ -60,7 +58,7 @@ def recorded(facts: Facts) -> Recorded:
     stored = len(timeline.snapshot.messages)
     for request, moment in zip(timeline.requests, timeline.moments, strict=True):
         until = max(until, min(moment.until, stored))
-        updates = timeline.history.in_force() if request.ui_index < 0 else by_time.at(request.ts, moment.streamed_ts)
+        updates = timeline.updates_at(request.number)
         differences = known.get(id(updates))
         if differences is None:
             differences = known[id(updates)] = _differences(facts, updates)

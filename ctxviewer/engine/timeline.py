@@ -19,7 +19,7 @@ from ctxviewer.domain.projection import Projection, Repair, SentBlock
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.request import Request
 from ctxviewer.domain.snapshot import Snapshot
-from ctxviewer.domain.updates import Update
+from ctxviewer.domain.updates import StoredUpdate, Unapplied, Update
 from ctxviewer.engine.cline import pairs_of
 from ctxviewer.engine.cline.moments import Moment, UpdatesByTime, find_moments
 from ctxviewer.engine.cline.project import project
@@ -103,8 +103,9 @@ class Timeline:
             self._by_time = earlier._by_time  # noqa: SLF001 - another one of our own
         else:
             self.history = ContextHistory.parse(snapshot.updates_text)
-            self.updates = tuple(self.history.updates())
-            self._by_time = UpdatesByTime(self.updates)
+            stored = tuple(self.history.stored_updates())
+            self.updates = tuple(update for update in stored if isinstance(update, Update))
+            self._by_time = UpdatesByTime(stored)
         self.moments: tuple[Moment, ...] = find_moments(snapshot)
         self._pairs: _Pairs | None = None
         self._known_pairs, self._pairs_from = _pairs_before(snapshot, earlier)
@@ -281,9 +282,12 @@ class Timeline:
             yield {"role": row.role, "content": row.text}
 
 
-def history_of(updates: Iterable[Update]) -> ContextHistory:
+def history_of(updates: Iterable[StoredUpdate]) -> ContextHistory:
     """A history that holds just these updates, each block's in the order given."""
     draft = HistoryDraft(ContextHistory())
     for update in updates:
+        if isinstance(update, Unapplied):
+            draft.append(update.message, update.block, update.edit_type, update.change)
+            continue
         draft.push(update.message, update.block, update.edit_type, update.timestamp, update.text, update.metadata)
     return draft.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from json import dumps
 from pathlib import PurePath
 
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from ctxviewer.domain.snapshot import Agent, Snapshot, TaskRef
 from ctxviewer.engine.cline.project import project
 from ctxviewer.engine.cline.updates import ContextHistory
 from ctxviewer.engine.timeline import Timeline
+from helpers.snapshots import snapshot
 
 REF = TaskRef(Agent.CLINE, "1", PurePath("t"), PurePath(), "", "", 0, 0, 0, in_index=True)
 
@@ -154,3 +156,45 @@ def test_a_timeline_that_takes_over_from_the_one_before_is_the_same_as_a_fresh_o
     taken, fresh = Timeline(grown, before), Timeline(grown)
     assert taken.projection(None) == fresh.projection(None)
     assert taken.updates == fresh.updates
+
+
+changes = st.builds(
+    lambda time, kind, texts: [time, kind, texts, []],
+    st.sampled_from([None, "x", 500, 1_500, 2_500]),
+    st.sampled_from(["text", "text", "text", "image"]),
+    st.sampled_from([["NEW"], ["OTHER"], ["THIRD"], []]).filter(bool),
+)
+odd_changes = st.one_of(changes, changes, changes, st.sampled_from([5, [], "x", None, [1_500], [500, "text"]]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.tuples(st.integers(0, 6), st.integers(0, 1)), st.lists(odd_changes, max_size=4), max_size=3))
+def test_past_requests_take_odd_updates_as_the_rules_do(stored):
+    """Of each block the updates of then, in stored order, odd ones among them: the rules look at the last one only."""
+
+    def history(until):
+        entries = {}
+        for (message, block), listed in stored.items():
+            then = [change for change in listed if _time(change) < until]
+            if then:
+                entries.setdefault(message, [message, [2, []]])[1][1].append([block, then])
+        return ContextHistory.parse(dumps(list(entries.values())))
+
+    whole = snapshot(7, 3)
+    timeline = Timeline(replace(whole, updates_text=history(float("inf")).dump()))
+    for number, asked in enumerate(timeline.requests):
+        following = timeline.requests[number + 1].ts if number + 1 < len(timeline.requests) else float("inf")
+        until = asked.last_message + 2
+        try:
+            expected = project(list(whole.messages)[:until], None, history(following)).messages
+        except BrokenInputError:  # null instead of an update: the agent stops there
+            continue
+        projection = timeline.projection(number)
+        assert timeline.sent(number) == expected
+        for position, message in enumerate(expected):
+            assert [block.sent.raw for block in timeline.blocks(projection, position)] == message["content"]
+
+
+def _time(change):
+    time = change[0] if isinstance(change, list) and change else None
+    return time if isinstance(time, int) else 0

@@ -9,7 +9,7 @@ from ctxviewer.domain.json import as_text, is_object
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.request import Request
 from ctxviewer.domain.snapshot import Snapshot, UiEntry
-from ctxviewer.domain.updates import Update
+from ctxviewer.domain.updates import StoredUpdate, Update
 
 STREAMED_SAYS = frozenset(
     {
@@ -100,14 +100,14 @@ def _clipped(deleted: Range | None, until: int) -> Range | None:
     return deleted if deleted is not None and deleted.end < until else None
 
 
-def _time(update: Update) -> float:
+def _time(update: StoredUpdate) -> float:
     return update.timestamp if update.timestamp is not None else 0
 
 
 class UpdatesByTime:
     """All updates of a task, asked for those in force at a request. A mapping is made once per distinct set."""
 
-    def __init__(self, updates: tuple[Update, ...]) -> None:
+    def __init__(self, updates: tuple[StoredUpdate, ...]) -> None:
         self._ordered = sorted(updates, key=_time)
         self._times = [_time(update) for update in self._ordered]
         self._cache: dict[tuple[int, int, int], dict[tuple[int, int], Update]] = {}
@@ -122,7 +122,7 @@ class UpdatesByTime:
         end = max(inside, self._first_at_or_after(streamed_ts))
         return self._mapping(before, inside, end)
 
-    def before(self, previous_ts: float, request_ts: float) -> tuple[Update, ...]:
+    def before(self, previous_ts: float, request_ts: float) -> tuple[StoredUpdate, ...]:
         """What existed when the request at `request_ts` began: all before it but those with the previous one's time.
 
         An update with exactly the previous request's time was made for this very request.
@@ -133,7 +133,8 @@ class UpdatesByTime:
 
     def between(self, after: float, upto: float) -> tuple[Update, ...]:
         """Updates with after < time ≤ upto, oldest first."""
-        return tuple(self._ordered[bisect_right(self._times, after) : bisect_right(self._times, upto)])
+        stored = self._ordered[bisect_right(self._times, after) : bisect_right(self._times, upto)]
+        return tuple(update for update in stored if isinstance(update, Update))
 
     def _first_at_or_after(self, when: float) -> int:
         low = bisect_right(self._times, when)
@@ -145,11 +146,12 @@ class UpdatesByTime:
         key = (before, inside, end) if end > inside else (before, 0, 0)
         known = self._cache.get(key)
         if known is None:
-            known = {}
+            newest: dict[tuple[int, int], StoredUpdate] = {}
             for update in (*self._ordered[:before], *self._ordered[inside:end]):
                 place = (update.message, update.block)
-                held = known.get(place)
+                held = newest.get(place)
                 if held is None or held.ordinal <= update.ordinal:
-                    known[place] = update
+                    newest[place] = update
+            known = {place: update for place, update in newest.items() if isinstance(update, Update)}
             self._cache[key] = known
         return known

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from ctxviewer.domain.errors import BrokenInputError
 from ctxviewer.domain.json import Json, as_int
-from ctxviewer.domain.updates import Update
+from ctxviewer.domain.updates import StoredUpdate, Unapplied, Update
 from ctxviewer.engine.cline import js_json
 from ctxviewer.engine.cline.js import UNDEFINED, JsValue, at, failed, get, greater, is_number, last, map_key, truthy
 
@@ -137,6 +137,10 @@ class ContextHistory:
 
     def updates(self) -> Iterator[Update]:
         """All updates that make sense, in stored order. Odd entries (other kinds, odd numbers, no text) are skipped."""
+        return (update for update in self.stored_updates() if isinstance(update, Update))
+
+    def stored_updates(self) -> Iterator[StoredUpdate]:
+        """The same with those of other kinds and without text. Those in no possible place are skipped."""
         for entry in self.entries.values():
             yield from _updates_of(entry)
 
@@ -144,7 +148,7 @@ class ContextHistory:
         """Those of one message."""
         entry = self.entry(message)
         if entry is not None:
-            yield from _updates_of(entry)
+            yield from (update for update in _updates_of(entry) if isinstance(update, Update))
 
     def in_force(self) -> dict[tuple[int, int], Update]:
         """The newest update by (message, block). A newest one that makes no sense hides the older ones.
@@ -166,7 +170,7 @@ class ContextHistory:
                 if message is None or block is None or not isinstance(changes, list) or not changes:
                     continue
                 newest = _flat(message, block, entry.edit_type, changes[-1], len(changes) - 1)
-                if newest is not None and message >= 0 and block >= 0:
+                if isinstance(newest, Update) and message >= 0 and block >= 0:
                     found[message, block] = newest
         return found
 
@@ -209,6 +213,10 @@ class HistoryDraft:
 
     def push(self, message: int, block: int, edit_type: int, timestamp: JsValue, text: JsValue, metadata: Json) -> None:
         """Put one update behind a block's others, and make the entries that are missing."""
+        self.append(message, block, edit_type, [timestamp, TEXT_KIND, [text], metadata])  # type: ignore[list-item]
+
+    def append(self, message: int, block: int, edit_type: Json, change: Json) -> None:
+        """The same with an update as it is stored."""
         entry = self._entries.get(message)
         if entry is None:
             entry = MessageUpdates(message, edit_type, {})
@@ -217,7 +225,7 @@ class HistoryDraft:
         if truthy(changes) and not isinstance(changes, list):
             raise failed(f"the updates of message {message}, block {block} are no list")
         known = changes if isinstance(changes, list) else []
-        self._set(entry, message, block, [*known, [timestamp, TEXT_KIND, [text], metadata]])  # type: ignore[list-item]
+        self._set(entry, message, block, [*known, change])
 
     def share(self, message: int, block: int, shared: list[Json]) -> list[Json]:
         """A copy of `shared` that replaces it in each update of the block that holds it as its list of replaced paths.
@@ -254,7 +262,7 @@ def _json(value: JsValue) -> Json:
     return None if value is UNDEFINED else value
 
 
-def _updates_of(entry: MessageUpdates) -> Iterator[Update]:
+def _updates_of(entry: MessageUpdates) -> Iterator[StoredUpdate]:
     message = as_int(_json(entry.key))
     if message is None or message < 0:
         return
@@ -262,21 +270,19 @@ def _updates_of(entry: MessageUpdates) -> Iterator[Update]:
         block = as_int(_json(updates.key))
         if block is not None and block >= 0 and isinstance(updates.changes, list):
             for ordinal, change in enumerate(updates.changes):
-                update = _flat(message, block, entry.edit_type, change, ordinal)
-                if update is not None:
-                    yield update
+                yield _flat(message, block, entry.edit_type, change, ordinal)
 
 
-def _flat(message: int, block: int, edit_type: JsValue, change: Json, ordinal: int) -> Update | None:
-    if not isinstance(change, list) or len(change) <= TEXTS or change[KIND] != TEXT_KIND:
-        return None
-    timestamp, texts = change[TIMESTAMP], change[TEXTS]
+def _flat(message: int, block: int, edit_type: JsValue, change: Json, ordinal: int) -> StoredUpdate:
+    stored = change if isinstance(change, list) else []
+    timestamp = stored[TIMESTAMP] if stored else None
+    time = timestamp if is_number(timestamp) else None
+    texts = stored[TEXTS] if len(stored) > TEXTS and stored[KIND] == TEXT_KIND else None
     text = texts[0] if isinstance(texts, list) and texts else None
     if not isinstance(text, str):
-        return None
-    time = timestamp if is_number(timestamp) else None
+        return Unapplied(message, block, time, _json(edit_type), change, ordinal)  # type: ignore[arg-type]
     kind = as_int(_json(edit_type))
-    metadata = change[METADATA] if len(change) > METADATA else []
+    metadata = stored[METADATA] if len(stored) > METADATA else []
     return Update(message, block, time, text, 0 if kind is None else kind, metadata, ordinal)  # type: ignore[arg-type]
 
 

@@ -129,22 +129,30 @@ def update_findings(text: str, messages: RawLog | None) -> tuple[Finding, ...]:
         )
     shapes = [_shape(entry) for entry in value]
     found: list[Finding] = []
-    odd = [number for number, shape in enumerate(shapes) if shape is None]
+    odd = [
+        number for number, (entry, shape) in enumerate(zip(value, shapes, strict=True)) if not _regular(entry, shape)
+    ]
     if odd:
-        sentence = f"{layout.UPDATES} has {count(len(odd), 'item')} that are no updates, first item {odd[0]}."
-        found.append(_update_finding("update-odd", sentence, f"item {odd[0]}"))
+        items = "1 item that is no update" if len(odd) == 1 else f"{len(odd)} items that are no updates"
+        sentence = f"{layout.UPDATES} has {items}, first item {odd[0]}."
+        found.append(_update_finding("update-odd", sentence, f"item {odd[0]}", _UNAPPLIED))
     if messages is not None:
         dangling = [place for shape in shapes if shape is not None for place in _dangling(shape, messages)]
         if dangling:
             sentence = (
                 f"{layout.UPDATES} has {count(len(dangling), 'update')} on what does not exist, first {dangling[0]}."
             )
-            found.append(_update_finding("update-dangling", sentence, dangling[0]))
+            found.append(_update_finding("update-dangling", sentence, dangling[0], _NO_EFFECT))
     return tuple(found)
 
 
-def _update_finding(code: str, sentence: str, place: str) -> Finding:
-    advice = "It is kept, and has no effect as long as there is nothing in that place."
+_NO_EFFECT = "It is kept, and has no effect as long as there is nothing in that place."
+_UNAPPLIED = (
+    "It is kept and not applied. Where it is the newest of a block, the agent applies no older one there either."
+)
+
+
+def _update_finding(code: str, sentence: str, place: str, advice: str) -> Finding:
     return Finding(code, Severity.WARNING, sentence, layout.UPDATES, place, advice)
 
 
@@ -157,6 +165,28 @@ def _shape(entry: Json) -> tuple[int, tuple[int, ...]] | None:
         return None
     blocks = (as_int(block[0]) for block in listed if isinstance(block, list) and block)
     return message, tuple(number for number in blocks if number is not None)
+
+
+def _regular(entry: Json, shape: tuple[int, tuple[int, ...]] | None) -> bool:
+    """True when all that an item lists for its blocks are updates as the agent writes them."""
+    if shape is None or not isinstance(entry, list) or not isinstance(entry[1], list):
+        return False
+    listed = entry[1][1]
+    blocks = listed if isinstance(listed, list) else []
+    return len(shape[1]) == len(blocks) and all(
+        isinstance(block, list)
+        and len(block) > 1
+        and isinstance(block[1], list)
+        and all(_is_text_update(change) for change in block[1])
+        for block in blocks
+    )
+
+
+def _is_text_update(change: Json) -> bool:
+    if not isinstance(change, list) or len(change) < 3 or change[1] != "text":
+        return False
+    texts = change[2]
+    return isinstance(texts, list) and bool(texts) and isinstance(texts[0], str)
 
 
 def _dangling(shape: tuple[int, tuple[int, ...]], messages: RawLog) -> Iterator[str]:

@@ -229,12 +229,21 @@ class TestUpdates:
         healthy.updates([[0, [1, [[0, [[5, "text", ["dup"], []]]]]]]])
         assert finding(healthy.read(), "update-dangling").place == "message 0 block 0"
 
-    @pytest.mark.parametrize("item", [5, [], [1], [1, 2], ["x", [0, []]], [1, [0]], [1, [0, {}]], None])
+    @pytest.mark.parametrize(
+        "item",
+        [
+            *(5, [], [1], [1, 2], ["x", [0, []]], [1, [0]], [1, [0, {}]], None),
+            *([1, [0, [change]]] for change in (5, [], [0], ["0", []], [0, {}], [0, [5]], [0, [[]]])),
+            *([1, [0, [[0, [[5, *rest]]]]]] for rest in (["text"], ["image", ["x"], []], ["text", [], []])),
+            *([1, [0, [[0, [[5, "text", texts, []]]]]]] for texts in ("x", [5], [None])),
+        ],
+    )
     def test_without_the_shape_of_one(self, healthy, item):
         healthy.updates([[1, [0, [[0, [[5, "text", ["n"], []]]]]]], item])
         snapshot = healthy.read()
         assert codes(snapshot) == ["update-odd"]
         assert finding(snapshot, "update-odd").place == "item 1"
+        assert "has 1 item that is no update, first item 1" in finding(snapshot, "update-odd").sentence
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'"x"'])
