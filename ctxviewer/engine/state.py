@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxviewer.domain.json import Messages
 from ctxviewer.domain.log import Prefix
-from ctxviewer.domain.projection import Projection
+from ctxviewer.domain.projection import Cut, Projection
 from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.cline.updates import ContextHistory
-from ctxviewer.engine.timeline import Timeline
+from ctxviewer.engine.events import cuts_until
+from ctxviewer.engine.timeline import Timeline, bounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,19 @@ class State:
         return self.project(self.deleted_range, self.history)
 
     def project(self, deleted: Range | None, history: ContextHistory) -> Projection:
-        """What is sent from this moment's messages with another range and other updates."""
-        return self.timeline.project(deleted, history.in_force(), self.until)
+        """What is sent from this moment's messages with another range and other updates.
+
+        What is hidden already keeps the request that it was hidden for; what is hidden beyond it has none.
+        """
+        projection = self.timeline.project(deleted, history.in_force(), self.until)
+        return projection if self.request is None else replace(projection, cuts=self._cuts(projection))
+
+    def _cuts(self, projection: Projection) -> tuple[Cut, ...]:
+        """The hidden stretch, without what was recorded for requests after this one."""
+        first, resume = projection.first_pair, projection.resume
+        known = min(resume, max(first, bounds_of(self.deleted_range, self.until).resume))
+        cuts = cuts_until(self.timeline.events, first, known, self.request)
+        return (*cuts, Cut(known, resume - 1, None)) if known < resume else cuts
 
 
 def state_now(timeline: Timeline) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxviewer.domain.plan import PlanKind
-from ctxviewer.domain.projection import Standing
+from ctxviewer.domain.projection import Cut, Standing
 from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.state import state_at
 from ctxviewer.engine.strategies import STRATEGIES, Facts, strategy
@@ -103,6 +103,19 @@ def test_a_what_if_starts_from_the_request():
     assert plan.after.deleted_range == Range(2, 3)
     assert plan.refusal.startswith("This is a what-if before request 3")
     assert strategy("none").plan(state_at(timeline, 7)).before.deleted_range == Range(2, 3)
+
+
+def test_a_what_if_of_the_past_does_not_name_later_requests():
+    timeline = lab_task(READS, [9_000] * 8, ranges={2: Range(2, 3), 5: Range(2, 9), 6: Range(2, 11)})
+    own, cut = Cut(2, 3, 2), Cut(4, 5, None)
+    assert state_at(timeline, 4).projection.cuts == (own,)
+    plan = strategy("lastTwo").plan(state_at(timeline, 4))
+    assert plan.after.deleted_range == Range(2, 5)
+    assert plan.after.cuts == (own, cut)
+    assert [step.after.cuts for step in plan.steps] == [(own, cut)] * len(plan.steps)
+    assert strategy("none").plan(state_at(timeline, 2)).after.cuts == (Cut(2, 3, None),)
+    now = strategy("none").plan(state_at(timeline, None)).after.cuts
+    assert now == (Cut(2, 3, 2), Cut(4, 9, 5), Cut(10, 11, 6), Cut(12, 15, None))
 
 
 def test_damage_that_stops_the_rules_is_told():
