@@ -29,6 +29,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def place_of(damage: Damage) -> str:
+    """'byte 120, item 3'."""
+    return f"byte {damage.position}" + (f", item {damage.item}" if damage.item is not None else "")
+
+
 def damage_findings(name: str, damage: Iterable[Damage], readable: int) -> tuple[Finding, ...]:
     """One finding for each damage of an array file; `readable` items could be read."""
     found = []
@@ -40,7 +45,7 @@ def damage_findings(name: str, damage: Iterable[Damage], readable: int) -> tuple
                 severity=Severity.ERROR if one.kind in _ERRORS else Severity.WARNING,
                 sentence=f"{name} is damaged: {one.reason}{shown}.",
                 file=name,
-                place=f"byte {one.position}" + (f", item {one.item}" if one.item is not None else ""),
+                place=place_of(one),
                 advice=_ADVICE[one.kind],
             )
         )
@@ -74,10 +79,9 @@ def range_findings(
                 "The history was shortened; the range is shown cut to it.",
             )
         if deleted.end < 1:
-            sentence = f"The deleted range is {deleted}: the agent then sends the first messages twice."
-            note(
-                "range-below-start", Severity.WARNING, sentence, "A forced truncation of a single message leaves this."
-            )
+            sentence = f"The deleted range is {deleted}: {_sent_below_start(deleted.end)}."
+            advice = "A truncation of one message, or of two of the same role in a row, leaves this."
+            note("range-below-start", Severity.WARNING, sentence, advice)
         elif deleted.is_empty:
             sentence = f"The deleted range is {deleted}: it hides nothing."
             note("range-empty", Severity.INFO, sentence, "A truncation that found nothing to remove leaves this.")
@@ -96,6 +100,16 @@ def range_findings(
         advice = "The agent goes on with that of the index; an entry keeps the range of its own moment."
         note("range-differs", Severity.INFO, f"The index says {told}.", advice)
     return tuple(found)
+
+
+def _sent_below_start(end: int) -> str:
+    """What a range that ends at `end`, below 1, makes the agent send: negative starts count from the end (rules §4)."""
+    if end == 0:
+        return "the agent then sends message 1 twice"
+    if end == -1:
+        return "the agent then sends messages 0 and 1 twice"
+    last = "message" if end == -2 else f"{-end - 1} messages"
+    return f"the agent counts from the end: behind the first pair it sends only the last {last}"
 
 
 def role_findings(roles: Sequence[str]) -> tuple[Finding, ...]:

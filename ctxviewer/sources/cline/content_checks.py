@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -9,12 +10,12 @@ from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.json import Json, as_int
 from ctxviewer.domain.snapshot import UiEntry
 from ctxviewer.sources.cline import layout
-from ctxviewer.sources.cline.checks import count
+from ctxviewer.sources.cline.checks import count, place_of
 from ctxviewer.sources.cline.entries import Read
 from ctxviewer.sources.cline.history import block_count
 from ctxviewer.sources.cline.kinds import KNOWN_ASK, KNOWN_SAY
 from ctxviewer.sources.cline.requests import Oddity
-from ctxviewer.sources.rawjson import decode
+from ctxviewer.sources.rawjson import DamageKind, scan_array
 from ctxviewer.sources.rawlog import RawLog
 
 
@@ -114,24 +115,24 @@ def _ahead(name: str, ui: Sequence[UiEntry], length: int | None) -> Finding | No
     )
 
 
-def update_findings(text: str, messages: RawLog | None) -> tuple[Finding, ...]:
-    """What is odd about context_history.json: not readable, or updates on what does not exist."""
-    value = None if text.startswith("\ufeff") else decode(text.encode("utf-8", "surrogatepass"))
-    if not isinstance(value, list):
+def update_findings(data: bytes, messages: RawLog | None) -> tuple[Finding, ...]:
+    """What is odd about context_history.json, `data` as read: not readable, or updates on what does not exist."""
+    log = RawLog(data, scan_array(data))
+    damage = next((one for one in log.damage if one.kind is not DamageKind.NOT_UTF8), None)
+    if damage is not None:  # the agent's strict reader throws
         return (
             Finding(
                 "updates-unreadable",
                 Severity.WARNING,
-                f"{layout.UPDATES} does not hold a list of updates.",
+                f"{layout.UPDATES} does not hold a list of updates: {damage.reason}.",
                 layout.UPDATES,
-                advice="The agent takes that as no updates, and so does ctxviewer; the next one overwrites the file.",
+                place_of(damage),
+                "The agent takes that as no updates, and so does ctxviewer; the next one overwrites the file.",
             ),
         )
-    shapes = [_shape(entry) for entry in value]
+    shapes = [_shape(entry) for entry in log]
     found: list[Finding] = []
-    odd = [
-        number for number, (entry, shape) in enumerate(zip(value, shapes, strict=True)) if not _regular(entry, shape)
-    ]
+    odd = [number for number, (entry, shape) in enumerate(zip(log, shapes, strict=True)) if not _regular(entry, shape)]
     if odd:
         items = "1 item that is no update" if len(odd) == 1 else f"{len(odd)} items that are no updates"
         sentence = f"{layout.UPDATES} has {items}, first item {odd[0]}."
@@ -154,6 +155,35 @@ _UNAPPLIED = (
 
 def _update_finding(code: str, sentence: str, place: str, advice: str) -> Finding:
     return Finding(code, Severity.WARNING, sentence, layout.UPDATES, place, advice)
+
+
+def metadata_finding(data: bytes) -> Finding:
+    """What is wrong with a task_metadata.json, `data` as read, that `decode` makes no object of."""
+    reason, at = _no_object(data)
+    return Finding(
+        "metadata-unreadable",
+        Severity.WARNING,
+        f"{layout.METADATA} does not hold a JSON object: {reason}.",
+        layout.METADATA,
+        f"byte {at}",
+        "Files in context and model changes are not shown. The agent starts a new one.",
+    )
+
+
+def _no_object(data: bytes) -> tuple[str, int]:
+    """Why these bytes are no object, and at which byte that shows."""
+    if not data.strip(b"\0 \t\r\n"):
+        return "the file is empty", 0
+    text = data.decode("utf-8", "replace")
+    try:
+        json.loads(text.removeprefix("\ufeff"), strict=False)
+    except json.JSONDecodeError as error:
+        marked = len(text) - len(text.removeprefix("\ufeff"))
+        at = len(text[: error.pos + marked].encode())
+        return f"it is no JSON at byte {at}", at
+    except RecursionError:
+        return "it is nested too deeply to be read", 0
+    return "it holds no object", 0
 
 
 def _shape(entry: Json) -> tuple[int, tuple[int, ...]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -14,15 +15,16 @@ from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.log import JsonLog
 from ctxviewer.domain.snapshot import FileRole, FileStamp, Snapshot
 from ctxviewer.sources.cline.checks import damage_findings
-from ctxviewer.sources.files import SETTLED_NS, LogContent, read_content, read_log
+from ctxviewer.sources.cline.index import Index, read_index
+from ctxviewer.sources.files import SETTLED_NS, Content, LogContent, read_content, read_log
 from ctxviewer.sources.fingerprint import digest
-from ctxviewer.sources.rawjson import DamageKind
+from ctxviewer.sources.rawjson import DamageKind, decode
 from ctxviewer.sources.rawlog import RawLog
 
 RETRY_DELAYS = (0.1, 0.4)
 """Seconds to wait before reading a half-written file again."""
 FRESH_MS = 10_000
-"""A damaged file that was not written for so long is not being written at this moment."""
+"""A damaged file that was not written for longer is not being written at this moment."""
 
 ASIDE_FROM = 1 << 20
 """Bytes of a file from which a thread of its own pays for itself."""
@@ -66,6 +68,8 @@ class TextPart:
     text: str | None
     """None when the file is missing or cannot be read; bytes that are no UTF-8 are replacement characters."""
     stamp: FileStamp
+    data: bytes = b""
+    """The same as read."""
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -119,13 +123,35 @@ class PartReader:
         """A small file whole, with the digest of its bytes in its stamp."""
         path = self._directory / name
         try:
-            content = read_content(path)
+            content = self._small_patiently(path)
         except FileNotFoundError:
             return TextPart(None, FileStamp(role, path, exists=False))
         except OSError as error:
-            return TextPart(None, FileStamp(role, path, exists=True), [_unreadable(name, error)])
+            return TextPart(None, FileStamp(role, path, exists=True), findings=[_unreadable(name, error)])
         stamp = replace(_stamp(role, path, content.stat), digest=digest(content.data))
-        return TextPart(content.data.decode("utf-8", "replace"), stamp)
+        return TextPart(content.data.decode("utf-8", "replace"), stamp, content.data)
+
+    def index(self, root: Path) -> Index:
+        """The index of a root; one that is half written again a little later: versions before 3.40 write in place."""
+        for delay in RETRY_DELAYS:
+            index = read_index(root)
+            if not index.problem or not self._is_fresh(index.stamp.mtime_ns):
+                return index
+            self._clock.sleep(delay)
+        return read_index(root)
+
+    def _small_patiently(self, path: Path) -> Content:
+        """Read a small file; one that is half written again a little later: the agent writes these in place."""
+        for delay in RETRY_DELAYS:
+            content = read_content(path)
+            if not self._is_fresh(content.stat.st_mtime_ns) or isinstance(decode(content.data), (list, dict)):
+                return content
+            self._clock.sleep(delay)
+        return read_content(path)
+
+    def _is_fresh(self, mtime_ns: int) -> bool:
+        """True for a time so short ago that the file may be being written at this moment."""
+        return self._clock.now_ms() - mtime_ns // 1_000_000 <= FRESH_MS
 
     def _patiently(self, path: Path, log: RawLog | None, known: FileStamp | None) -> LogContent:
         """Read an array; one that is half written, or has vanished for the moment of a rename, again a little later."""
@@ -136,8 +162,8 @@ class PartReader:
                 if known is None or not known.exists:
                     raise
             else:
-                age_ms = self._clock.now_ms() - content.stat.st_mtime_ns // 1_000_000
-                if age_ms > FRESH_MS or not any(one.may_be_half_written for one in content.log.damage):
+                fresh = self._is_fresh(content.stat.st_mtime_ns)
+                if not fresh or not any(one.may_be_half_written for one in content.log.damage):
                     return content
             self._clock.sleep(delay)
         return read_log(path, log)
@@ -174,7 +200,10 @@ def _stamp(role: FileRole, path: Path, stat: os.stat_result) -> FileStamp:
 
 def _unreadable(name: str, error: OSError) -> Finding:
     sentence = f"{name} cannot be read: {error.strerror or error}."
-    return Finding("file-unreadable", Severity.ERROR, sentence, name, advice="Check the rights of the file.")
+    advice = "Check the rights of the file."
+    if error.errno in {errno.EISDIR, errno.EINVAL}:  # as open_file raises them
+        advice = "Nothing that the agent writes; something else stands in the file's place."
+    return Finding("file-unreadable", Severity.ERROR, sentence, name, advice=advice)
 
 
 def _kept(name: str, reason: str) -> Finding:

@@ -16,10 +16,10 @@ from ctxviewer.domain.ranges import Range, parse_range
 from ctxviewer.domain.request import Checkpoint, Request
 from ctxviewer.domain.snapshot import FileRole, FileStamp, RangeSource, Snapshot, TaskRef, UiEntry
 from ctxviewer.sources.cline import checks, layout
-from ctxviewer.sources.cline.content_checks import entry_findings, update_findings
+from ctxviewer.sources.cline.content_checks import entry_findings, metadata_finding, update_findings
 from ctxviewer.sources.cline.entries import Read, entries, read_entries, read_entry, title_of
 from ctxviewer.sources.cline.history import Model, names_models, roles_of
-from ctxviewer.sources.cline.index import Index, IndexKind, OwnItem, find_item, item_stamp, read_index
+from ctxviewer.sources.cline.index import Index, IndexKind, OwnItem, find_item, item_stamp
 from ctxviewer.sources.cline.model_facts import model_fact
 from ctxviewer.sources.cline.openness import signs_of_life
 from ctxviewer.sources.cline.parts import READ_AT, ArrayPart, Clock, PartReader, TextPart
@@ -105,7 +105,7 @@ class _Reading:
         self._findings += checks.role_findings(roles)
         self._findings += entry_findings(part.path.name, timeline.reads, ui, timeline.odd, length)
         if updates.text is not None and not self._updates_are_known(updates.text, api.shared):
-            self._findings += update_findings(updates.text, messages)
+            self._findings += update_findings(updates.data, messages)
         self._note_missing(api, part, index, item)
         used = (Model(request.model_id, request.provider_id) for request in reversed(requests))
         fact = model_fact((*used, *(model for _, model in reversed(usages)), index_model), messages, self._override)
@@ -195,22 +195,14 @@ class _Reading:
     def _metadata(self, part: TextPart) -> JsonObject | None:
         if part.text is None:
             return None
-        value = decode(part.text.encode())
+        value = decode(part.data)
         if isinstance(value, dict):
             return value
-        self._findings.append(
-            Finding(
-                "metadata-unreadable",
-                Severity.WARNING,
-                f"{layout.METADATA} does not hold a JSON object.",
-                layout.METADATA,
-                advice="Files in context and model changes are not shown. The agent starts a new one.",
-            )
-        )
+        self._findings.append(metadata_finding(part.data))
         return None
 
     def _index(self) -> tuple[Index, OwnItem | None]:
-        index = read_index(Path(self._ref.root))
+        index = self._parts.index(Path(self._ref.root))
         item = find_item(index, self._ref.task_id)
         if index.problem:
             advice = "The deleted range and the title of the task may be missing."

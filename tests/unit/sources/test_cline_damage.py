@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.domain.finding import Severity
 from ctxviewer.domain.snapshot import FileRole
+from ctxviewer.engine.timeline import Timeline
+from ctxviewer.sources import files
 from ctxviewer.sources.cline import reader
+from ctxviewer.sources.files import open_file
 from helpers.cline_disk import Disk, FakeClock, assistant, codes, compact, finding, say, started, turns, user
 
 
@@ -216,6 +219,37 @@ class TestUpdates:
         assert codes(snapshot) == ["updates-unreadable"]
         assert snapshot.updates_text == content.decode()
 
+    @pytest.mark.parametrize(
+        ("content", "words", "place"),
+        [
+            (b"", "the file is empty", "byte 0"),
+            (b"{}", "no list of items begins at byte 0", "byte 0"),
+            (b"[[1,[0,[[0,[[5,", "it ends at byte 15, inside item 0", "byte 15, item 0"),
+            (b"[]x", "1 bytes follow the end of the list at byte 2", "byte 2"),
+            (b"\xef\xbb\xbf[]", "it begins with a byte order mark", "byte 0"),
+        ],
+    )
+    def test_unreadable_names_the_place(self, healthy, content, words, place):
+        healthy.updates(content)
+        found = finding(healthy.read(), "updates-unreadable")
+        assert words in found.sentence
+        assert (found.file, found.place) == ("context_history.json", place)
+
+    @pytest.mark.parametrize("odd", [b"a\x01b", b"a\nb"])
+    def test_what_only_a_lenient_reader_takes_is_no_update_of_the_agent(self, healthy, odd):
+        """The agent's strict reader throws on it, and goes on without updates: that must not happen in silence."""
+        healthy.updates(b'[[2,[2,[[0,[[5,"text",["' + odd + b'"],[]]]]]]]]')
+        snapshot = healthy.read()
+        assert Timeline(snapshot).updates == ()
+        assert codes(snapshot) == ["updates-unreadable"]
+        assert finding(snapshot, "updates-unreadable").place == "byte 1, item 0"
+
+    def test_bytes_that_are_not_utf8_are_read_as_the_agent_reads_them(self, healthy):
+        healthy.updates(b'[[2,[2,[[0,[[5,"text",["a\xffb"],[]]]]]]]]')
+        snapshot = healthy.read()
+        assert codes(snapshot) == []
+        assert [update.text for update in Timeline(snapshot).updates] == ["a\ufffdb"]
+
     def test_on_missing_messages_and_blocks(self, healthy):
         at = [[5, "text", ["dup"], []]]
         healthy.updates([[6, [2, [[0, at]]]], [-1, [2, [[0, at]]]], [3, [2, [[0, at], [4, at]]]], [1, [0, [[0, at]]]]])
@@ -242,7 +276,9 @@ class TestUpdates:
         healthy.updates([[1, [0, [[0, [[5, "text", ["n"], []]]]]]], item])
         snapshot = healthy.read()
         assert codes(snapshot) == ["update-odd"]
-        assert finding(snapshot, "update-odd").place == "item 1"
+        found = finding(snapshot, "update-odd")
+        assert found.place == "item 1"
+        assert found.sentence == "context_history.json has 1 item that is no update, first item 1."
         assert "has 1 item that is no update, first item 1" in finding(snapshot, "update-odd").sentence
 
 
@@ -252,6 +288,23 @@ def test_unreadable_metadata(healthy, content):
     snapshot = healthy.read()
     assert codes(snapshot) == ["metadata-unreadable"]
     assert snapshot.metadata is None
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "place"),
+    [
+        (b"", "the file is empty", "byte 0"),
+        (b"\0\0", "the file is empty", "byte 0"),
+        (b"[]", "it holds no object", "byte 0"),
+        ('{"files_in_context":["ü",'.encode(), "it is no JSON at byte 26", "byte 26"),
+        (b'{"a":1}}', "it is no JSON at byte 7", "byte 7"),
+    ],
+)
+def test_unreadable_metadata_names_the_place(healthy, content, words, place):
+    healthy.write("task_metadata.json", content)
+    found = finding(healthy.read(), "metadata-unreadable")
+    assert words in found.sentence
+    assert (found.file, found.place) == ("task_metadata.json", place)
 
 
 @pytest.mark.parametrize("usage", [5, [1, None], [{"ts": "x", "model_id": 7}], {"a": 1}])
@@ -314,9 +367,22 @@ class TestRights:
         snapshot = healthy.read()
         found = finding(snapshot, "file-unreadable")
         assert (found.file, found.severity) == (name, Severity.ERROR)
+        assert found.advice == "Nothing that the agent writes; something else stands in the file's place."
         (stamp,) = [stamp for stamp in snapshot.files if stamp.path.name == name]
         assert stamp.exists
         assert not stamp.digest
+
+    @pytest.mark.parametrize("name", ["ui_messages.json", "context_history.json"])
+    def test_a_file_without_rights(self, healthy, name, monkeypatch):
+        def refuse(path):
+            if path.name == name:
+                raise PermissionError(13, "Permission denied", str(path))
+            return open_file(path)
+
+        monkeypatch.setattr(files, "open_file", refuse)
+        found = finding(healthy.read(), "file-unreadable")
+        assert found.sentence == f"{name} cannot be read: Permission denied."
+        assert found.advice == "Check the rights of the file."
 
     def test_an_index_that_may_not_be_read(self, healthy):
         path = healthy.root / "state" / "taskHistory.json"
@@ -348,8 +414,41 @@ class TestHalfWritten:
         assert clock.slept == [0.1, 0.4]
         assert codes(snapshot) == ["file-cut-off"]
 
+    @pytest.mark.parametrize("name", ["context_history.json", "task_metadata.json"])
+    def test_what_the_agent_writes_in_place_is_read_again_a_little_later(self, healthy, name):
+        """No version of the agent writes these two beside their place first."""
+        path = healthy.dir / name
+        whole = path.read_bytes()
+
+        def write(content):
+            path.write_bytes(content)
+            touch(path, clock.time)
+
+        clock = FakeClock(during=lambda times: write(whole if times == 2 else b""))
+        write(whole[:-3])
+        snapshot = healthy.read(clock=clock.clock())
+        assert clock.slept == [0.1, 0.4]
+        assert codes(snapshot) == []
+        assert len(Timeline(snapshot).updates) == 1
+        assert snapshot.metadata == {"files_in_context": []}
+
+    def test_so_is_the_index(self, healthy):
+        """Versions 3.28 to 3.39 wrote it in place."""
+        path = healthy.root / "state" / "taskHistory.json"
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-9])
+        clock = FakeClock(during=lambda _: path.write_bytes(whole))
+        touch(path, clock.time)
+        snapshot = healthy.read(clock=clock.clock())
+        assert clock.slept == [0.1]
+        assert codes(snapshot) == []
+        assert snapshot.index_item == healthy.item()
+
     def test_an_old_damaged_file_is_not_waited_for(self, healthy):
         healthy.api(compact(turns(8))[:-5])
+        healthy.updates(b"[1")
+        healthy.write("task_metadata.json", b"{")
+        healthy.index(b"[")
         clock = FakeClock()
         healthy.read(clock=clock.clock())
         assert clock.slept == []

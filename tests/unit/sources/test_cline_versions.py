@@ -10,6 +10,7 @@ import pytest
 from ctxviewer.domain.ranges import Range
 from ctxviewer.domain.request import CheckpointKind, RequestState, Usage
 from ctxviewer.domain.snapshot import FileRole, RangeSource, WindowSource
+from ctxviewer.engine.timeline import Timeline
 from ctxviewer.sources import registry
 from ctxviewer.sources.cline.entries import head_of
 from ctxviewer.sources.cline.listing import list_root
@@ -252,6 +253,25 @@ class TestRange:
         snapshot = disk.read()
         assert codes(snapshot) == [code]
         assert snapshot.range_now == (None if code == "range-unreadable" else tuple(stored))
+
+    @pytest.mark.parametrize(
+        ("end", "words"),
+        [
+            (0, "the agent then sends message 1 twice"),
+            (-1, "the agent then sends messages 0 and 1 twice"),
+            (-2, "the agent counts from the end: behind the first pair it sends only the last message"),
+            (-5, "the agent counts from the end: behind the first pair it sends only the last 4 messages"),
+        ],
+    )
+    def test_a_range_below_the_start_is_told_with_what_it_sends(self, disk, end, words):
+        disk.api(turns(10))
+        disk.ui([say(1, "text")])
+        disk.index(disk.item(conversationHistoryDeletedRange=[2, end]))
+        snapshot = disk.read()
+        assert words in finding(snapshot, "range-below-start").sentence
+        numbers = [int(message["content"][0]["text"].split()[1]) for message in Timeline(snapshot).sent(None)]
+        behind = {0: [1, *range(2, 10)], -1: [*range(10)]}.get(end, [*range(10)][end + 1 :])
+        assert numbers == [0, 1, *behind], "what the sentence says"
 
     def test_a_range_in_the_middle_is_nothing_to_tell(self, disk):
         disk.api(turns(10))
