@@ -97,7 +97,7 @@ CATALOGUE: tuple[ActionSpec, ...] = (
     ActionSpec("lab.reset", "To the s&tart", Menu.LAB, "Stand before the first step.", ("Ctrl+Shift+F8",), needs=(Need.READABLE, Need.STEP_BACK), icon="reset"),
     ActionSpec("lab.break-message", "Stop before the chosen &message goes", Menu.LAB, "Let steps stop right before the chosen message is sent no more; again takes it back.", ("F9",), needs=(Need.READABLE, Need.MESSAGE), icon="break", separator=True),
     ActionSpec("lab.compare", "&Compare the strategies", Menu.LAB, "Put all strategies side by side at the shown request.", ("Ctrl+Shift+M",), needs=(Need.READABLE,), icon="compare", separator=True),
-    ActionSpec("lab.replay", "Replay &over the whole task", Menu.LAB, "Let strategies run from the first request on, and check what the agent did.", ("Ctrl+Shift+P",), needs=(Need.READABLE,), icon="replay"),
+    ActionSpec("lab.replay", "Replay &over the whole task", Menu.LAB, "Let strategies run from the first request on, and check what the agent did.", ("Ctrl+Shift+P",), needs=(Need.CHECKABLE,), icon="replay"),
     # -- help
     ActionSpec("help.shortcuts", "&Keyboard shortcuts", Menu.HELP, "Show every action with its keys.", ("F1",), icon="help"),
     ActionSpec("help.legend", "&What the signs mean", Menu.HELP, "Explain hatching, stripes and the other signs of the conversation."),

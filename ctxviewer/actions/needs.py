@@ -40,6 +40,8 @@ def reason(need: Need, now: Situation) -> str:
     """Why the need is not met; '' when it is."""
     if need is not Need.SAMPLES and need is not Need.IDLE and not now.has_task:
         return "Open a task first."
+    if need is Need.CHECKABLE:
+        return "" if now.requests and not now.reading else reason(Need.READABLE, now)
     position = now.requests if now.request is None else now.request
     answers = {
         Need.TASK: "",

@@ -25,6 +25,8 @@ class Need(StrEnum):
     TASK = "task"
     READABLE = "readable"
     """A task whose API history can be read."""
+    CHECKABLE = "checkable"
+    """A task that rules can be held against: its API history can be read, or at least its requests."""
     REQUESTS = "requests"
     EARLIER = "earlier"
     """There is a request before the one that is shown."""

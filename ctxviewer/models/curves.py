@@ -45,7 +45,7 @@ class Curve:
 
 
 def curves_of(runs: Sequence[Replay]) -> tuple[Curve, ...]:
-    """One curve a run, in order."""
+    """One curve a run that has requests, in order."""
     return tuple(
         Curve(
             run_name(run),
@@ -54,6 +54,7 @@ def curves_of(runs: Sequence[Replay]) -> tuple[Curve, ...]:
             run.choice.strategy.key,
         )
         for place, run in enumerate(runs)
+        if run.rows
     )
 
 

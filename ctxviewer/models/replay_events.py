@@ -71,7 +71,9 @@ class ReplayEvents(Listing[ReplayEvent]):
 
 
 def run_sentence(run: Replay) -> str:
-    """A run in one sentence: what it did, its largest request, and what did not fit."""
+    """A run in one sentence: what it did, its largest request, what did not fit; or why nothing could be run."""
+    if run.failure and not run.rows:
+        return f"{run_name(run)}: {run.failure}"
     events = [action for _, action in run.events if action.kind is not ActionKind.NOTHING]
     stuck = len(run.events) - len(events)
     parts = [

@@ -712,6 +712,34 @@ def test_the_lab_fits_at_every_scale(desk, scale, qtbot):
     assert panel(desk).minimumSizeHint().width() <= desk.window.dock("lab").width() + 1
 
 
+def test_a_task_whose_messages_are_lost_is_checked_all_the_same(make_desk, agent):
+    (agent.directory / "api_conversation_history.json").unlink()
+    (agent.directory / "context_history.json").write_text("[]")
+    desk = make_desk(agent.directory)
+    do(desk, "lab.replay")
+    lab = panel(desk)
+    assert lab.shows_pages
+    assert lab.page is Page.REPLAY
+    for page in (Page.STEPS, Page.COMPARE):
+        button = lab.head.pages.button(page)
+        assert not button.isEnabled()
+        assert button.toolTip() == "The messages of this task cannot be read, so no rules can be tried on it."
+    assert not desk.actions["lab.step"].isEnabled()
+    type_window(desk, "100000")
+    lab.replay.set_keys(("half",))
+    lab.replay.run_button.click()
+    assert lab.replay.run_words == (
+        "Cline: Truncate: half: The API history is missing or unreadable, so there is nothing to try the rules on.",
+    )
+    assert lab.replay.empty.sentence.startswith("No request could be replayed.")
+    assert desk.window.panels.usage._picture.curves == ()
+    lab.replay.lists.choose(Listed.CHECK)
+    assert lab.replay.check.rowCount() > 0
+    agent.write()
+    do(desk, "task.reload")
+    assert lab.head.pages.button(Page.STEPS).isEnabled()
+
+
 def test_one_message_and_no_request_are_sentences_not_errors(make_desk, tmp_path, qtbot):
     lonely = WorkingAgent(tmp_path / "root")
     lonely.entry("task", "hello")

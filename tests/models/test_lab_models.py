@@ -199,6 +199,9 @@ def test_a_run_in_one_sentence(runs):
     assert run_sentence(replace(runs[0], failure="Stopped before request 3: no.")).endswith(
         "Stopped before request 3: no."
     )
+    lost = replace(runs[0], rows=(), failure="There is nothing to try the rules on.")
+    assert run_sentence(lost) == "Cline: Truncate: half: There is nothing to try the rules on."
+    assert [curve.look for curve in curves_of((lost, runs[1]))] == [1]
 
 
 def test_the_check_says_what_agrees_and_what_does_not(qtmodeltester):

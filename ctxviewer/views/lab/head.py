@@ -112,6 +112,13 @@ class LabHead(QWidget):
         self._restyle()
         self.refresh()
 
+    def set_untried(self, why: str) -> None:
+        """Say why rules can be tried neither in steps nor side by side; '' when they can."""
+        for page in (Page.STEPS, Page.COMPARE):
+            button = self.pages.button(page)
+            button.setEnabled(not why)
+            button.setToolTip(why or PAGES[page][1])
+
     def set_narrow(self, narrow: bool) -> None:
         """Two lines instead of one."""
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight

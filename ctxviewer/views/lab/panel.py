@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -17,6 +19,8 @@ from ctxviewer.views.lab.compare_page import ComparePage
 from ctxviewer.views.lab.head import NARROW, LabHead, Page
 from ctxviewer.views.lab.replay_page import ReplayPage
 from ctxviewer.views.lab.steps_page import StepsPage
+
+_UNTRIED: Final = "The messages of this task cannot be read, so no rules can be tried on it."
 
 
 class LabPanel(QWidget):
@@ -101,13 +105,17 @@ class LabPanel(QWidget):
                 "Open a folder…",
                 "lab",
             )
-        elif snapshot is not None and not snapshot.has_messages:
-            self.empty.set_words("The messages of this task cannot be read, so no rules can be tried on it.", "", "lab")
+        elif snapshot is not None and not snapshot.has_messages and not (snapshot.has_timeline and snapshot.requests):
+            self.empty.set_words(_UNTRIED, "", "lab")
         elif snapshot is None and session.failure is not None:
             self.empty.set_words("This task cannot be read, so no rules can be tried on it.", "", "lab")
         elif snapshot is None:
             self.empty.set_words("The task is being read…", "", "lab")
         else:
+            lost = not snapshot.has_messages
+            self.head.set_untried(_UNTRIED if lost else "")
+            if lost and self.page is not Page.REPLAY:
+                self.show_page(Page.REPLAY)
             self._stack.setCurrentWidget(self._page)
             self._tell()
             return

@@ -199,6 +199,7 @@ class ReplayPage(QWidget):
     def show_state(self, state: Replayed, *, has_task: bool) -> None:
         """Show what is known of the last run."""
         self._has_task = has_task
+        self._replayed = any(run.rows for run in state.runs)
         self._swap(working=state.working)
         self._clear.setVisible(bool(state.runs))
         self._bar.setValue(round(state.share * 1_000))
@@ -259,7 +260,12 @@ class ReplayPage(QWidget):
             self.empty.set_words(words, "", "replay")
             self._stack.setCurrentWidget(self.empty)
         elif not checking:
-            self._list_or(self.event_list, self.events.rowCount(), "The strategies had nothing to do at this window.")
+            words = (
+                "The strategies had nothing to do at this window."
+                if self._replayed
+                else "No request could be replayed. What the agent did is checked all the same."
+            )
+            self._list_or(self.event_list, self.events.rowCount(), words)
         else:
             self._list_or(
                 self.check_list,
@@ -284,7 +290,7 @@ class ReplayPage(QWidget):
 
     # -- choosing
 
-    _has_task = False
+    _has_task = _replayed = False
 
     def _toggle(self, _action: object) -> None:
         self.set_keys(tuple(str(action.data()) for action in self._menu.actions() if action.isChecked()))
@@ -314,4 +320,5 @@ def _limits(state: Replayed) -> str:
     if not state.runs:
         return ""
     window, count = state.runs[0].window, max(len(run.rows) for run in state.runs)
-    return f"{counted(count, 'request')}, window {grouped(window.window)}, limit {grouped(window.limit)}"
+    requests = f"{counted(count, 'request')}, " if count else ""
+    return f"{requests}window {grouped(window.window)}, limit {grouped(window.limit)}"

@@ -89,6 +89,8 @@ def test_every_need_is_met_in_a_full_situation_and_missed_in_an_empty_one(need):
     [
         (Need.READABLE, Situation(has_task=True, reading=True), "still being read"),
         (Need.READABLE, Situation(has_task=True, unreadable_reason="x.json is missing."), "x.json is missing."),
+        (Need.CHECKABLE, Situation(has_task=True, unreadable_reason="x.json is missing."), "x.json is missing."),
+        (Need.CHECKABLE, Situation(has_task=True, reading=True, requests=3), "still being read"),
         (Need.EARLIER, Situation(has_task=True, requests=3, request=0), "the first request"),
         (Need.LATER, Situation(has_task=True, requests=3), "newest state already"),
         (Need.EVENT_AFTER, Situation(has_task=True, requests=3, request=1, event_requests=(1,)), "not changed after"),
