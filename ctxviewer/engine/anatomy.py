@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from ctxviewer.domain.json import Json, as_text, is_object
 from ctxviewer.domain.message import Block, BlockKind, Message, parse_message
@@ -85,31 +85,47 @@ def _never() -> None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class ReadBlocks:
+    """The blocks of the first messages of a history, whatever timeline they belong to."""
+
+    messages: tuple[tuple[BlockAnatomy, ...], ...] = ()
+    calls: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Tool and file of each call, by its id."""
+
+
 class Anatomy:
     """The blocks of all stored messages of one timeline. Immutable but for a cache; for one thread at a time."""
 
-    def __init__(self, timeline: Timeline, check: Callable[[], None] = _never) -> None:
-        """Decodes every message: about a second for 20 MB, so not for the GUI thread. `check` may raise to cancel."""
+    def __init__(
+        self, timeline: Timeline, check: Callable[[], None] = _never, *, known: ReadBlocks | None = None
+    ) -> None:
+        """Decodes every message: about a second for 20 MB, so not for the GUI thread. `check` may raise to cancel.
+
+        `known` was read of an earlier reading, all of whose messages are the first ones of this: they are not read.
+        """
         self.timeline = timeline
-        calls: dict[str, tuple[str, str]] = {}
-        messages: list[tuple[BlockAnatomy, ...]] = []
-        for number, value in enumerate(timeline.snapshot.messages):
+        calls = dict(known.calls) if known is not None else {}
+        messages = list(known.messages) if known is not None else []
+        log = timeline.snapshot.messages
+        for number in range(len(messages), len(log)):
             if number % EVERY == 0:
                 check()
-            messages.append(tuple(_message(parse_message(number, value), calls)))
-        self._messages = tuple(messages)
+            messages.append(tuple(_message(parse_message(number, log[number]), calls)))
+        self.read = ReadBlocks(tuple(messages), calls)
+        """For the next reading of a task that grows."""
         self._updated: dict[tuple[int, str], BlockAnatomy] = {}
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return len(self.read.messages)
 
     def message(self, number: int) -> tuple[BlockAnatomy, ...]:
         """The blocks of a message as stored; IndexError for a message that does not exist."""
-        return self._messages[number]
+        return self.read.messages[number]
 
     def updated(self, number: int, block: int, update: Update) -> BlockAnatomy:
         """A stored block with its text replaced by an update."""
-        stored = self._messages[number][block]
+        stored = self.read.messages[number][block]
         key = (id(stored), update.text)
         known = self._updated.get(key)
         if known is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.projection import Projection, Standing
-from ctxviewer.engine.anatomy import Anatomy
+from ctxviewer.engine.anatomy import Anatomy, ReadBlocks
 from ctxviewer.engine.contents import Contents, FilePlace, holds
 from ctxviewer.engine.movements import Movements
 from ctxviewer.engine.presence import Presence
@@ -17,18 +18,25 @@ def _never() -> None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was read of a task's messages, all of which are the first ones of a later reading. Holds no timeline."""
+
+    contents: Contents | None = None
+    blocks: ReadBlocks | None = None
+
+
 class Past:
     """Keep one a timeline. Parts are made when they are first asked for, and then kept; any thread may ask."""
 
-    def __init__(self, timeline: Timeline, *, before: Past | None = None, kept: int = 0) -> None:
-        """`before` is that of an earlier reading whose first `kept` messages were the same."""
+    def __init__(self, timeline: Timeline, known: Known = Known()) -> None:
+        """`known`: of an earlier reading of the same task, which has only grown since."""
         self.timeline = timeline
         self._presence: Presence | None = None
         self._contents: Contents | None = None
         self._movements: Movements | None = None
         self._anatomy: Anatomy | None = None
-        self._known = before.known_contents if before is not None else None
-        self._kept = kept
+        self._known = known
 
     def presence(self, check: Callable[[], None] = _never) -> Presence:
         """When every message was sent: milliseconds. `check` may raise to cancel; then nothing is kept."""
@@ -39,20 +47,25 @@ class Past:
     def contents(self, check: Callable[[], None] = _never) -> Contents:
         """What the messages hold: a second for 100 MB. `check` is called every 64 messages and may raise."""
         if self._contents is None:
-            self._contents = Contents(self.timeline.snapshot.messages, check, known=self._known, kept=self._kept)
-            self._known = None
+            known = self._known.contents
+            kept = len(known) if known is not None else 0
+            self._contents = Contents(self.timeline.snapshot.messages, check, known=known, kept=kept)
         return self._contents
 
     def anatomy(self, check: Callable[[], None] = _never) -> Anatomy:
-        """What each block is for, by which tokens are shared out: a second for 20 MB."""
+        """What each block is for, by which tokens are shared out: a second for 20 MB. `check` as for `contents`."""
         if self._anatomy is None:
-            self._anatomy = Anatomy(self.timeline, check)
+            self._anatomy = Anatomy(self.timeline, check, known=self._known.blocks)
         return self._anatomy
 
     @property
-    def known_contents(self) -> Contents | None:
-        """The contents, if they have been read already."""
-        return self._contents
+    def known(self) -> Known:
+        """What a later reading can take over: what has been read already, here or before."""
+        contents, anatomy = self._contents, self._anatomy
+        return Known(
+            contents if contents is not None else self._known.contents,
+            anatomy.read if anatomy is not None else self._known.blocks,
+        )
 
     def movements(self) -> Movements:
         """Why something left or came back."""

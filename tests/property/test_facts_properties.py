@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxviewer.domain.errors import BrokenInputError
+from ctxviewer.domain.log import PlainLog
 from ctxviewer.domain.message import parse_block, parse_message
 from ctxviewer.domain.projection import BlockChange, Standing
 from ctxviewer.engine.block_texts import block_texts
@@ -26,6 +28,7 @@ from ctxviewer.engine.facts import (
 )
 from ctxviewer.engine.past import Past
 from ctxviewer.engine.search import matcher_of, required_literal, telling_part
+from ctxviewer.engine.timeline import Timeline
 from helpers.past_tasks import pasts
 
 needles = st.sampled_from(
@@ -148,6 +151,35 @@ def test_contents_of_a_grown_history_are_those_of_a_new_reading(timeline, kept):
     kept = min(kept, len(messages))
     known = Contents(messages)
     assert Contents(messages, known=known, kept=kept).messages == known.messages
+
+
+@settings(max_examples=33, deadline=None)
+@given(pasts(), st.integers(0, 12))
+def test_a_past_that_takes_over_from_an_earlier_reading_knows_the_same_and_reads_only_the_rest(timeline, kept):
+    messages = timeline.snapshot.messages
+    kept = min(kept, len(messages))
+    earlier = Past(Timeline(replace(timeline.snapshot, messages=PlainLog(messages[:kept]))))
+    earlier.contents()
+    earlier.anatomy()
+    whole = Past(timeline)
+    rest = Rest(messages, kept)
+    grown = Past(Timeline(replace(timeline.snapshot, messages=messages)), Past(timeline, earlier.known).known)
+    grown.timeline.snapshot = replace(timeline.snapshot, messages=rest)
+    assert grown.contents().messages == whole.contents().messages
+    assert grown.anatomy().read == whole.anatomy().read
+    assert (grown.known.contents, grown.known.blocks) == (grown.contents(), grown.anatomy().read)
+
+
+class Rest(PlainLog):
+    """A history whose first messages nobody may look at."""
+
+    def __init__(self, items, first):
+        super().__init__(items)
+        self.first = first
+
+    def __getitem__(self, index):
+        assert index >= self.first
+        return super().__getitem__(index)
 
 
 values = st.recursive(

@@ -13,7 +13,7 @@ from ctxviewer.services.session import Session, SnapshotChange
 if TYPE_CHECKING:  # numpy loads with these; at run time jobs load them, off the GUI thread
     from ctxviewer.domain.projection import Projection
     from ctxviewer.engine.composition import Composition, Scale
-    from ctxviewer.engine.past import Past
+    from ctxviewer.engine.past import Known, Past
     from ctxviewer.engine.timeline import Timeline
     from ctxviewer.tokens import TokenTable
     from ctxviewer.tokens.calibration import Calibration
@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # numpy loads with these; at run time jobs load them, off the
 class Insight:
     """Knowledge of one timeline. Made at once, filled by the jobs that need it; any thread may ask."""
 
-    def __init__(self, timeline: Timeline, before: Insight | None = None, kept: int = 0) -> None:
-        """`before` is that of an earlier reading whose first `kept` messages were the same."""
+    def __init__(self, timeline: Timeline, known: Known | None = None) -> None:
+        """`known` was read of an earlier reading of the same task, which has only grown since."""
         self.timeline = timeline
-        self._before, self._kept = before, kept
+        self._known = known
         self._past_lock = threading.Lock()
         self.anatomy_lock = threading.Lock()
         """An anatomy serves one thread at a time: whoever weighs what is sent holds this."""
@@ -38,15 +38,15 @@ class Insight:
 
         with self._past_lock:
             if self._past is None:
-                before = self._before
-                self._past = Past(self.timeline, before=before.known_past if before else None, kept=self._kept)
-                self._before = None
+                self._past = Past(self.timeline) if self._known is None else Past(self.timeline, self._known)
+                self._known = None
             return self._past
 
     @property
-    def known_past(self) -> Past | None:
-        """The past, if anybody has asked for it."""
-        return self._past
+    def known(self) -> Known | None:
+        """What the insight into a later reading can take over."""
+        with self._past_lock:
+            return self._past.known if self._past is not None else self._known
 
     def calibration(self, table: TokenTable, check: Callable[[], None]) -> Calibration:
         """The fit of counted to reported tokens, made once for a table of counts."""
@@ -92,8 +92,7 @@ class Knowledge(QObject):
 
     def _follow(self, change: SnapshotChange) -> None:
         before = self._insight if change.same_task and change.grown else None
-        kept = len(change.previous.messages) if change.previous is not None else 0
-        self._insight = Insight(change.timeline, before, kept)
+        self._insight = Insight(change.timeline, before.known if before is not None else None)
 
     def _forget(self, _task: object) -> None:
         self._insight = None

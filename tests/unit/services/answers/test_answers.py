@@ -1,5 +1,7 @@
 """What the inquiries ask of the engine: the right request, the right reference, and only when it makes sense."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -229,6 +231,21 @@ def test_facts_follow_a_task_that_grows(bench):
     after = bench.tracking.facts[0]
     assert (before.requests, after.fact.requests) == (8, 9)
     assert not after.working
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_earlier_readings_are_not_held_by_what_is_known(bench, asked):
+    if asked:
+        bench.knowledge.insight.past().anatomy()
+    blocks = bench.knowledge.insight.known.blocks if asked else None
+    old = weakref.ref(bench.session.timeline)
+    for more in range(1, 4):
+        bench.show(story(more=more))
+    gc.collect()
+    assert old() is None
+    past = bench.knowledge.insight.past()
+    assert past.known.blocks is blocks
+    assert past.anatomy().read.messages[:16] == (blocks.messages if asked else past.anatomy().read.messages[:16])
 
 
 def test_a_message_that_is_gone_keeps_its_fact_and_says_why(bench):
