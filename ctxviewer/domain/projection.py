@@ -123,6 +123,11 @@ class Projection:
         return self.deleted_range is not None and self.deleted_range.end < -1
 
     @property
+    def updates_sent(self) -> int:
+        """How many of `updates` are on messages that are sent; those on others change nothing."""
+        return sum(1 for message, _ in self.updates if message >= 0 and self.standing(message) is Standing.SENT)
+
+    @property
     def sent_count(self) -> int:
         """How many stored messages are sent."""
         hidden = self.hidden

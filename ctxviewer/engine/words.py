@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxviewer.domain.projection import Projection
 from ctxviewer.domain.ranges import Range
 
 
@@ -35,6 +36,14 @@ def plural(count: int, noun: str, many: str = "") -> str:
 def span(deleted: Range | None) -> str:
     """The deleted range in a sentence."""
     return "none" if deleted is None else str(deleted)
+
+
+def updates_in_force(projection: Projection) -> str:
+    """'12 updates in force (10 more on messages that are not sent)'."""
+    reach = projection.updates_sent
+    idle = len(projection.updates) - reach
+    more = f" ({idle:,} more on messages that are not sent)" if idle else ""
+    return f"{plural(reach, 'update')} in force{more}"
 
 
 def request_name(number: int) -> str:

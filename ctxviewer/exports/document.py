@@ -11,7 +11,7 @@ from ctxviewer.domain.message import Block, BlockKind
 from ctxviewer.domain.projection import BlockChange, Projection, SentBlock, Standing
 from ctxviewer.engine.explain import explain
 from ctxviewer.engine.timeline import Timeline
-from ctxviewer.engine.words import grouped, plural, span
+from ctxviewer.engine.words import grouped, plural, span, updates_in_force
 from ctxviewer.exports.report import one_line
 from ctxviewer.exports.secrets import Mask
 from ctxviewer.exports.values import SCHEMA
@@ -153,7 +153,7 @@ def _facts(timeline: Timeline, projection: Projection, number: int | None) -> It
     left_out = f", {hidden[0]}–{hidden[-1]} not sent" if hidden else ", nothing left out"
     yield "Sent", f"{projection.sent_count} of {plural(projection.until, 'message')}{left_out}"
     yield "Deleted range", span(projection.deleted_range)
-    changes = f"{plural(len(projection.updates), 'update')} in force, {plural(len(projection.repairs), 'repair')}"
+    changes = f"{updates_in_force(projection)}, {plural(len(projection.repairs), 'repair')}"
     yield "Changes", changes
     if number is not None and timeline.requests[number].usage_reported:
         yield "Reported", f"{grouped(timeline.requests[number].usage.total)} tokens"

@@ -12,7 +12,7 @@ from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.engine.cline.window import window_info
 from ctxviewer.engine.explain import Explanation, api_of, explain
 from ctxviewer.engine.timeline import Timeline
-from ctxviewer.engine.words import grouped, percent, plural, short, span
+from ctxviewer.engine.words import grouped, percent, plural, short, span, updates_in_force
 from ctxviewer.exports.values import (
     SCHEMA,
     checkpoint_json,
@@ -152,7 +152,7 @@ def _lines(timeline: Timeline, number: int | None, window: float | None) -> Iter
     hidden = projection.hidden
     stretch = f", not sent {hidden[0]}–{hidden[-1]}" if hidden else ", nothing left out"
     yield f"  sends {projection.sent_count} of {plural(projection.until, 'message')}{stretch}"
-    yield f"  {plural(len(projection.updates), 'update')} in force, {plural(len(projection.repairs), 'repair')}"
+    yield f"  {updates_in_force(projection)}, {plural(len(projection.repairs), 'repair')}"
     yield from (f"  {sentence}" for sentence in explanation.sentences)
     yield from (f"  ? {doubt}" for doubt in (*explanation.doubts, *projection.doubts) if doubt)
     if snapshot.findings:

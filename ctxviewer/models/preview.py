@@ -80,7 +80,7 @@ def number_rows(plan: Plan, before: TokenSums | None, after: TokenSums | None) -
     if plan.characters_before or plan.characters_after:
         rows.append(_row("characters sent", plan.characters_before, plan.characters_after))
     rows.append(NumberRow("deleted range", _range(plan.before), _range(plan.after)))
-    rows.append(_row("blocks rewritten by updates", len(plan.before.updates), len(plan.after.updates)))
+    rows.append(_row("updates in force on what is sent", plan.before.updates_sent, plan.after.updates_sent))
     return tuple(rows)
 
 

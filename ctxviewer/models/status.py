@@ -34,8 +34,8 @@ def status_words(projection: Projection | None, sums: TokenSums | None) -> str:
         parts.append(f"{grouped(hidden)} not sent")
     if later > 0:
         parts.append(f"{grouped(later)} later")
-    if projection.updates:
-        parts.append(f"{counted(len(projection.updates), 'block')} rewritten")
+    if updates := projection.updates_sent:
+        parts.append(f"{counted(updates, 'update')} in force")
     if sums is not None and sums.known_share > 0:
         share = "" if sums.known_share >= 1 else f", {sums.known_share:.0%} counted so far"
         parts.append(f"{grouped(sums.sent)} tokens estimated{share}")

@@ -90,8 +90,11 @@ def test_numbers_are_before_after_and_change():
         "messages sent": ("16", "10", "−6 (−38%)"),
         "characters sent": ("1,000", "400", "−600 (−60%)"),
         "deleted range": ("2–5", "2–11", ""),
-        "blocks rewritten by updates": ("0", "0", "unchanged"),
+        "updates in force on what is sent": ("0", "0", "unchanged"),
     }
+    updates = {(message, 0): Update(message, 0, 5, "x", 2, [], 0) for message in (1, 8, 15)}
+    made = plan(picture(20, (2, 5), updates=updates), picture(20, (2, 11), updates=updates))
+    assert number_rows(made, None, None)[-1].change == "−1 (−33%)", "the cut takes the one on message 8 along"
 
 
 def test_tokens_are_labelled_estimated_and_how_far_they_are_counted():
@@ -132,6 +135,10 @@ def test_status_title_and_find_words():
         "8 of 20 messages sent · 4 not sent · 8 later · 1,234 tokens estimated, 50% counted so far · 2 images not counted"
     )
     assert status_words(None, None) == ""
+    updates = {(message, 0): Update(message, 0, 5, "x", 2, [], 0) for message in (0, 3, 5, 6, 11, 12, 19)}
+    assert status_words(picture(12, (2, 5), updates=updates), None) == (
+        "8 of 20 messages sent · 4 not sent · 8 later · 3 updates in force"
+    ), "those of messages that are hidden, later or not there change nothing that is sent"
     assert title_words(None, None) == "ctxviewer"
     assert title_words(ref(title="fix\nmore"), snapshot()) == "fix — Cline"
     state = {"share": 1.0, "complete": True, "problem": ""}

@@ -84,6 +84,11 @@ def test_what_is_sent_and_what_is_odd():
         "  0 updates in force, 0 repairs",
     ]
     assert "  sends 3 of 3 messages, nothing left out\n" in report_text(timeline, 1)
+    updates = (
+        '[[2,[2,[[0,[[5,"text",["x"],[]]]]]]],[4,[2,[[0,[[5,"text",["x"],[]]]]]]],[9,[2,[[0,[[5,"text",["x"],[]]]]]]]]'
+    )
+    updated = Timeline(replace(timeline.snapshot, updates_text=updates))
+    assert "  1 update in force (2 more on messages that are not sent), 0 repairs\n" in report_text(updated, None)
     assert "  sends 4 of 6 messages, not sent 2–3\n" in report_text(timeline, None)
     assert "\n  looks open: a lock is held\n" in text
     assert "Something is odd." in "".join(block(text, "Findings"))
