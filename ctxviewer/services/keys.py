@@ -12,8 +12,15 @@ _log = logging.getLogger(__name__)
 SERVICE = "ctxviewer"
 
 
+FILE_BACKENDS = "keyrings.alt."
+"""Module names of backends that write files of their own, some in the clear. A key never goes there."""
+
+_NOT_INSTALLED = "The package keyring is not installed (ctxviewer[model])"
+_UNUSABLE = "The system's keyring cannot be used"
+
+
 class Keyring(Protocol):
-    """What is used of the package `keyring`."""
+    """What is used of a backend of the package `keyring`."""
 
     def get_password(self, service: str, name: str, /) -> str | None:
         """The password, None when there is none."""
@@ -34,6 +41,7 @@ class Keys:
     def __init__(self, keyring: Keyring | None = None) -> None:
         """`keyring` None = the system's, if the package is installed and finds one."""
         self._lock = threading.Lock()
+        self._why = _NOT_INSTALLED
         self._given = keyring
         self._looked = keyring is not None
         self._held: dict[str, str] = {}
@@ -58,7 +66,7 @@ class Keys:
         with self._lock:
             self._held.pop(address, None)
             keyring = self._keyring()
-            why = "The package keyring is not installed (ctxviewer[model])"
+            why = self._why
             if keyring is not None:
                 try:
                     if key:
@@ -67,7 +75,7 @@ class Keys:
                         keyring.delete_password(SERVICE, address)
                 except Exception as error:  # noqa: BLE001 - as above
                     _log.info("the keyring takes no key: %s", type(error).__name__)
-                    why = "The system's keyring cannot be used"
+                    why = _UNUSABLE
                 else:
                     return ""
             if not key:
@@ -79,7 +87,20 @@ class Keys:
         if not self._looked:
             self._looked = True
             try:
-                self._given = cast("Keyring", importlib.import_module("keyring"))
+                package = importlib.import_module("keyring")
             except ImportError:
-                self._given = None
+                return None
+            self._why = _UNUSABLE
+            try:
+                self._given = _safe(package.get_keyring())
+            except Exception as error:  # noqa: BLE001 - as above
+                _log.info("there is no keyring: %s", type(error).__name__)
         return self._given
+
+
+def _safe(backend: object) -> Keyring | None:
+    """The backend, or the first of those behind it, that writes no file of its own; None = there is none."""
+    for each in getattr(backend, "backends", None) or (backend,):
+        if not type(each).__module__.startswith(FILE_BACKENDS):
+            return cast("Keyring", each)
+    return None

@@ -64,14 +64,58 @@ def test_without_the_package_the_key_is_kept_in_memory(monkeypatch):
 
 
 def test_the_systems_keyring_is_found_when_it_is_first_needed(monkeypatch):
-    module = ModuleType("keyring")
     fake = FakeKeyring()
-    for name in ("get_password", "set_password", "delete_password"):
-        setattr(module, name, getattr(fake, name))
     keys = Keys()
-    monkeypatch.setitem(sys.modules, "keyring", module)
+    install(monkeypatch, fake)
     assert keys.set(URL, "secret") == ""
     assert fake.kept == {("ctxviewer", URL): "secret"}
+
+
+def install(monkeypatch, backend):
+    """The package keyring, with this backend in use."""
+    module = ModuleType("keyring")
+    module.get_keyring = lambda: backend
+    monkeypatch.setitem(sys.modules, "keyring", module)
+
+
+class FileKeyring(FakeKeyring):
+    """As of keyrings.alt, whose backends write files of their own."""
+
+
+FileKeyring.__module__ = "keyrings.alt.file"
+
+
+class Chain(FakeKeyring):
+    """Several backends behind one another."""
+
+    def __init__(self, *backends):
+        super().__init__()
+        self.backends = backends
+
+
+def test_backends_that_write_files_are_not_used(monkeypatch):
+    file, safe = FileKeyring(), FakeKeyring()
+    for backend in (file, Chain(file)):
+        install(monkeypatch, backend)
+        keys = Keys()
+        assert keys.set(URL, "secret").startswith("The system's keyring cannot be used")
+        assert keys.get(URL) == "secret"
+    install(monkeypatch, Chain(file, safe))
+    assert Keys().set(URL, "secret") == ""
+    assert Keys().get(URL) == "secret"
+    assert safe.kept == {("ctxviewer", URL): "secret"}
+    assert file.kept == {}
+
+
+def test_a_package_that_finds_no_keyring_is_told(monkeypatch):
+    module = ModuleType("keyring")
+
+    def get_keyring():
+        raise RuntimeError("no backend")
+
+    module.get_keyring = get_keyring
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    assert Keys().set(URL, "secret").startswith("The system's keyring cannot be used")
 
 
 @pytest.mark.parametrize("key", ["", "new"])
