@@ -437,6 +437,14 @@ def test_enter_previews_a_strategy_in_the_conversation_and_the_stepper_stands_at
     assert desk.lab.choosing.strategy.key == "half"
 
 
+def test_a_click_previews_a_strategy_too(desk, qtbot):
+    page = compare(desk, qtbot)
+    cell = page.table.visualRect(page.table.model().index(row_of(page, "lastTwo"), 0))
+    QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=cell.center())
+    assert desk.session.plan.title.startswith("Truncate to lastTwo")
+    assert desk.window.stage.conversation.model.standing(2) is Standing.NOT_SENT
+
+
 def test_the_table_is_copied_as_it_is_shown(desk, qtbot):
     page = compare(desk, qtbot)
     page.set_different_only(True)

@@ -145,6 +145,25 @@ def test_a_subagent_keeps_a_quarter_and_no_notice():
     assert not plan.after.updates
 
 
+def test_a_subagents_cut_tells_its_orphans():
+    talk = [
+        u("task"),
+        a("ok"),
+        u("go"),
+        a("read", call("t1")),
+        a("then"),
+        u(result("t1"), "words"),
+        a("end"),
+        u("more"),
+    ]
+    plan = strategy("subagent").plan(lab_state(talk, [9_000] * 4))
+    assert sentences(plan)[-2:] == [
+        "Quarter of 6 remaining messages: messages 2–4 go (3 of 6).",
+        "Message 5 loses 1 orphan result: the calls are not sent any more.",
+    ]
+    assert plan.steps[-1].touched == ((5, None),)
+
+
 def test_a_subagent_with_auto_condense_acts_earlier():
     state = lab_state(alternating(21), [7_500])
     row = strategy("subagent")

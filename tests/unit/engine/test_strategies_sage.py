@@ -100,6 +100,16 @@ def test_separated_calls_are_marked():
     assert plan.steps[-1].touched == ((2, 0),)
 
 
+def test_a_compaction_marks_separated_calls_and_tells_that_the_task_goes():
+    talk = [u("x" * 360), a("go", call("t1")), u(result("t1", "ok")), a("z"), u("end")]
+    plan = COMPACT.plan(lab_state(talk), {"recent": 3, "always": True}, window=2_000)
+    assert plan.after.gone == {0, 1}
+    assert sentences(plan)[-1] == "The result in message 2 has lost its call in message 1."
+    assert plan.steps[-1].touched == ((2, 0),)
+    (warning,) = plan.warnings
+    assert warning.startswith("Messages 0 and 1 go: Sage protects only system messages")
+
+
 def test_many_separated_calls_get_one_step():
     calls = [call(f"t{n}") for n in range(10)]
     talk = [u("x" * 360), a("go", *calls), u(*[result(f"t{n}", "ok") for n in range(10)]), a("z")]

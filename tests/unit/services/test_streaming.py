@@ -1,6 +1,7 @@
 """The answer that a live task is writing, counted from a file that grows; the clock is the test's."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,14 +18,19 @@ class Live:
     """A task that is open while its agent writes."""
 
     def __init__(self, root):
-        self.agent = WorkingAgent(root)
+        self.agent, self.provider = WorkingAgent(root), ""
         self.agent.turn("first", tokens=1_000)
         self.agent.write()
         self.runner = inline_runner()
-        self.session = Session(self.runner, Notices(), read)
+        self.session = Session(self.runner, Notices(), self.read)
         self.now = 0.0
         self.streaming = Streaming(self.session, lambda: self.now)
         self.heard = Heard(self.streaming.changed)
+
+    def read(self, *words, **more):
+        """The task, made with a model of `provider` where that is set."""
+        found = read(*words, **more)
+        return found if not self.provider else replace(found, model=replace(found.model, provider_id=self.provider))
 
     def open(self):
         self.session.open_task(self.agent.ref)
@@ -85,6 +91,14 @@ def test_an_answer_is_counted_while_the_file_grows(live):
     live.end(5.1)
     assert live.words == "answer to request 2: 102 tokens, estimated · in 5.1 s · 20 per second · first after 1.5 s"
     assert [stream.finished for stream in live.heard.said] == [False, False, False, True]
+
+
+def test_the_estimate_is_that_of_the_tasks_provider(live):
+    live.provider = "Google"
+    live.open()
+    live.ask()
+    live.say("x" * 90, 1.0)
+    assert live.streaming.current.reading.output_tokens == 20
 
 
 def test_thoughts_count_and_what_the_agent_makes_of_an_answer_does_not(live):
