@@ -54,6 +54,14 @@ def test_tokens_by_hand():
     assert row.below_limit
 
 
+def test_a_message_that_is_kept_in_part_counts_and_loses_in_part():
+    talk = [u("x" * 360), a("go", call("t1")), u(result("t1", "y" * 360), "w" * 36), a("z" * 360), u("end")]
+    row = row_of(lab_state(talk), "sage-prune", {"recent": 3, "threshold": 0}, window=300)
+    assert row.plan.after.gone_blocks == {(2, 0)}
+    assert row.tokens_kept == (8 + 9) + (8 + 90) + (8 + 1)
+    assert (row.messages_lost, row.blocks_lost, row.messages_kept) == (2, 4, 3)
+
+
 def test_what_does_not_fit():
     found = matrix(lab_state(alternating(4), [30_000]), window=9_000)
     assert not any(row.fits or row.below_limit for row in found.rows)

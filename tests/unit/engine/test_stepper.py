@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxviewer.engine.stepper import Stepper, break_at_file, break_at_message, files_in
 from ctxviewer.engine.strategies import Facts, strategy
-from helpers.cline_talk import pairs, read, u
+from helpers.cline_talk import a, call, pairs, read, result, text, u
 from helpers.lab import lab_state
 
 TALK = pairs(read("a.py", "x" * 900), read("b.py", "x" * 900), read("a.py", "x" * 900), "c", "d")
@@ -69,6 +69,17 @@ def test_a_replaced_copy_is_not_the_last_one():
     facts = Facts(state.timeline)
     stepper = Stepper(strategy("optimise").plan(state, facts=facts))
     assert stepper.with_breakpoints(break_at_file(facts, "a.py", state.until)).run().at_end
+
+
+def test_it_stops_before_a_block_goes_that_holds_the_last_copy():
+    held = result("t1", [text(read("a.py", "y" * 360))])
+    talk = [u("x" * 360), a("go", call("t1")), u(held, "words"), a("z" * 360), u("end")]
+    state = lab_state(talk)
+    facts = Facts(state.timeline)
+    plan = strategy("sage-prune").plan(state, {"recent": 3, "threshold": 0}, window=300, facts=facts)
+    stopped = Stepper(plan).with_breakpoints(break_at_file(facts, "a.py", state.until)).run()
+    assert stopped.following.touched == ((2, 0),)
+    assert Stepper(plan).with_breakpoints(break_at_message(2)).run().at_end, "the words in it stay"
 
 
 def test_one_step_can_take_several():

@@ -7,6 +7,7 @@ import pytest
 from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.projection import Cut, Standing
 from ctxviewer.domain.ranges import Range
+from ctxviewer.domain.snapshot import ModelFact, WindowSource
 from ctxviewer.engine.state import state_at
 from ctxviewer.engine.strategies import Facts, strategy
 from helpers.cline_talk import a, alternating, call, result, u
@@ -74,6 +75,23 @@ def test_the_provider_brings_its_own_figures():
     assert sentences(google)[0].startswith("Estimated 1,800 tokens")
     anthropic = PRUNE.plan(state, {"provider": "anthropic", "threshold": 0.1}, window=2_000)
     assert "10 % of 2,000" in sentences(anthropic)[0]
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "share", "overhead"),
+    [
+        ("anthropic", "claude-opus-4", "80 %", 8),
+        ("openrouter", "anthropic/claude-sonnet-4", "80 %", 8),
+        ("openai", "gpt-4o", "75 %", 4),
+        ("vertex", "gemini-2.5-pro", "75 %", 6),
+        ("ollama", "qwen3", "75 %", 4),
+    ],
+)
+def test_the_tasks_model_chooses_the_figures(provider, model, share, overhead):
+    state = lab_state([u("x" * 36)] * 3, model=ModelFact(model, provider, 10_000, WindowSource.TABLE))
+    tokens = 3 * (4 + overhead + (8 if provider == "vertex" else 9))
+    assert sentences(PRUNE.plan(state))[0].startswith(f"Estimated {tokens} tokens; the threshold of ")
+    assert f"({share} of 10,000)" in sentences(PRUNE.plan(state))[0]
 
 
 def test_results_and_words_of_one_message_go_one_by_one():

@@ -205,6 +205,16 @@ def test_a_task_without_its_messages_is_checked_and_its_runs_say_why_they_are_em
     desk.close()
 
 
+def test_a_replay_takes_the_settings_that_are_chosen(desk):
+    desk.choosing.set_strategy("sage-prune")
+    desk.choosing.set_text(setting(desk, "recent"), "3")
+    desk.choosing.set_window("1500")
+    desk.replaying.run(("sage-prune", "half"))
+    pruned, halved = desk.replaying.state.runs
+    assert (dict(pruned.choice.values), dict(halved.choice.values)) == ({"recent": 3}, {})
+    assert pruned.window.window == halved.window.window == 1_500
+
+
 def test_what_a_run_sent_can_be_looked_at(desk):
     desk.choosing.set_window("5000")
     desk.replaying.run(("half",))
