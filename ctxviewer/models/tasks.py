@@ -168,11 +168,16 @@ class TaskTreeModel(QAbstractItemModel):
             group.rows[:] = wanted
             self.changePersistentIndexList(old, new)
             self.layoutChanged.emit()
-        else:
-            group.rows[:] = wanted
-        if wanted:
-            first, last = (self.createIndex(row, 0, group.number) for row in (0, len(wanted) - 1))
-            self.dataChanged.emit(first, last)
+            self._tell_changed(group, 0, len(wanted) - 1)
+            return
+        others = [row for row, (old, ref) in enumerate(zip(group.rows, wanted, strict=True)) if old != ref]
+        group.rows[:] = wanted
+        if others:
+            self._tell_changed(group, others[0], others[-1])
+
+    def _tell_changed(self, group: _Group, first: int, last: int) -> None:
+        if last >= first:
+            self.dataChanged.emit(*(self.createIndex(row, 0, group.number) for row in (first, last)))
 
     # -- what Qt asks -------------------------------------------------------------------------------------------
 

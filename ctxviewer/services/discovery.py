@@ -90,7 +90,8 @@ class Discovery(QObject):
     def roots(self) -> tuple[Path, ...]:
         """Storage roots that exist, with or without tasks: what is worth watching."""
         roots = {root.path: None for root in (self._found.roots if self._found is not None else ())}
-        roots.update((Path(ref.root), None) for refs in self._given.values() for ref in refs)
+        given = dict.fromkeys(ref.root for refs in self._given.values() for ref in refs)  # thousands of few roots
+        roots.update((Path(root), None) for root in given)
         return tuple(roots)
 
     def refresh(self) -> None:

@@ -39,14 +39,21 @@ FILTER_PAUSE_MS = 120
 class TaskDelegate(QStyledItemDelegate):
     """Two lines a task: title, and when and how much; a dot while it runs; a sign when it cannot be opened."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002 - Qt's signature
-        """All tasks are of one height."""
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.measure()
+
+    def measure(self) -> None:
+        """Take the heights of rows from the theme once: the tree asks again and again, for ten thousand rows."""
         look = theme.current()
         small = QFontMetrics(look.ui_font(size=11))
         title = QFontMetrics(look.ui_font())
-        if index.data(TaskRole.REF) is None:
-            return QSize(look.px(80), title.height() + look.px(10))
-        return QSize(look.px(80), title.height() + small.height() + look.px(12))
+        self._group_size = QSize(look.px(80), title.height() + look.px(10))
+        self._task_size = QSize(look.px(80), title.height() + small.height() + look.px(12))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002 - Qt's signature
+        """All tasks are of one height, and so are all groups."""
+        return self._group_size if index.data(TaskRole.REF) is None else self._task_size
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Ground by the style, words by us."""
@@ -136,7 +143,8 @@ class TaskTree(QTreeView):
         self.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
-        self.setItemDelegate(TaskDelegate(self))
+        self._delegate = TaskDelegate(self)
+        self.setItemDelegate(self._delegate)
         self.clicked.connect(self._click)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -150,6 +158,12 @@ class TaskTree(QTreeView):
             event.accept()
         else:
             super().keyPressEvent(event)
+
+    def restyle(self) -> None:
+        """The theme has changed: every row is measured and painted anew."""
+        self._delegate.measure()
+        self.doItemsLayout()
+        self.viewport().update()
 
     def _click(self, index: QModelIndex) -> None:
         if index.data(TaskRole.REF) is None:
@@ -326,5 +340,4 @@ class TaskList(QWidget):
         pad = theme.current().px(8)
         self._filter.setContentsMargins(pad, pad, pad, pad)
         self._layout.setContentsMargins(0, 0, 0, 0)
-        self._tree.doItemsLayout()
-        self._tree.viewport().update()
+        self._tree.restyle()

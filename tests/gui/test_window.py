@@ -202,6 +202,21 @@ def test_stage_keys_are_not_active_twice(desk):
         assert all(s.context() == Qt.ShortcutContext.WidgetWithChildrenShortcut for s in shortcuts)
 
 
+def test_rows_of_the_task_list_grow_with_the_words(desk):
+    """Their heights are measured once a look, for ten thousand rows."""
+    tree = desk.window.task_list.tree
+    group = tree.model().index(0, 0)
+    rows = (group, tree.model().index(0, 0, group))
+    before = [tree.visualRect(index).height() for index in rows]
+    desk.actions["view.zoom-in"].trigger()
+    desk.actions["view.zoom-in"].trigger()
+    after = [tree.visualRect(index).height() for index in rows]
+    desk.actions["view.zoom-reset"].trigger()
+    assert [tree.visualRect(index).height() for index in rows] == before
+    assert before[0] < before[1]
+    assert all(large > small for small, large in zip(before, after, strict=True))
+
+
 def test_scale_keys_change_the_size_of_words_and_are_remembered(desk, make_desk, qapp):
     size = QApplication.font().pixelSize()
     QTest.keyClick(desk.window, Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)

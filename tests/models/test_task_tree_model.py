@@ -72,6 +72,18 @@ def test_an_equal_refresh_is_silent(model, qtbot):
         model.set_tasks([ref("a"), ref("b")])
 
 
+def test_only_rows_that_changed_are_told(model, qtbot):
+    """The tree measures what it is told of: the newest of ten thousand tasks changes with every request."""
+    names = "abcdef"
+    model.set_tasks([ref(name) for name in names])
+    with qtbot.waitSignal(model.dataChanged) as told:
+        model.set_tasks([ref(name, size=5 if name in "bd" else 0) for name in names])
+    assert [index.row() for index in told.args[:2]] == [1, 3]
+    with qtbot.waitSignal(model.dataChanged) as told:
+        model.set_tasks([ref(name) for name in "bacdef"])
+    assert [index.row() for index in told.args[:2]] == [0, 5], "rows in another order are all told"
+
+
 def test_roles_say_what_the_delegate_paints(model):
     task = ref("a", updated=NOW - 60_000, total_tokens=168_412, problem="", favourite=True)
     lost = ref("b", problem="its conversation is missing", size=3_400_000)
