@@ -19,7 +19,7 @@ from ctxviewer.engine.strategies import STRATEGIES
 from ctxviewer.engine.strategies.base import Check, Strategy, Values, check_window
 from ctxviewer.engine.strategies.facts import Facts
 from ctxviewer.engine.strategies.weigh import Weigher
-from ctxviewer.engine.words import grouped, percent, request_name
+from ctxviewer.engine.words import grouped, percent, plural, request_name
 
 Cell: TypeAlias = float | str | bool | None
 
@@ -272,7 +272,7 @@ def as_markdown(found: Matrix, rows: Sequence[Row] | None = None, columns: Seque
     """The rows as a Markdown table under one line that says what was compared."""
     where = "the next request" if found.request is None else request_name(found.request)
     measured = (
-        f"Before {where}: {grouped(found.tokens_before)} estimated tokens in {found.messages_before:,} messages, "
+        f"Before {where}: {grouped(found.tokens_before)} estimated tokens in {plural(found.messages_before, 'message')}, "
         f"window {grouped(found.window.window)}, limit {grouped(found.window.limit)}."
     )
     lines = [

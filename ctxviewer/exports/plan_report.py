@@ -86,8 +86,8 @@ def _lines(plan: Plan, files: tuple[FileLine, ...], estimate: Estimate | None) -
     yield f"  then:     {_sent(plan.after)}"
     before, after = plan.characters_before, plan.characters_after
     if before:
-        saved = percent((before - after) / before)
-        yield f"  characters as sent: {grouped(before)} → {grouped(after)} ({saved} less)"
+        change = f"{percent(abs(after - before) / before)} {'less' if after <= before else 'more'}"
+        yield f"  characters as sent: {grouped(before)} → {grouped(after)} ({change})"
     if estimate is not None:
         yield f"  tokens, estimated with {estimate.counter}: {grouped(estimate.before)} → {grouped(estimate.after)}"
         if estimate.cost is not None and estimate.cost.lost:

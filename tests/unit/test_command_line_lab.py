@@ -67,6 +67,16 @@ def test_simulate_prints_the_steps_and_what_is_lost(agent):
     assert agent.files() == before
 
 
+def test_simulate_says_where_a_notice_is_longer_than_what_it_saves(tmp_path, monkeypatch):
+    monkeypatch.setenv("CTXVIEWER_DATA_DIR", str(tmp_path / "own"))
+    short = WorkingAgent(tmp_path / "short")
+    for number in range(4):
+        short.turn(f"{number}")
+    short.write()
+    _, out, _ = run("simulate", short.directory, "--strategy", "half")
+    assert re.search(r"characters as sent: \d+ → \d+ \([\d,.]+ % more\)", out)
+
+
 def test_simulate_as_json(agent):
     made = answer("simulate", agent.directory, "--strategy", "sage-prune", "--set", "always=on", "--set", "recent=2",
                   "--window", 400)  # fmt: skip

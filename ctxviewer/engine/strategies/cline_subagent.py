@@ -92,6 +92,9 @@ def _steps(job: Job, result: Compaction) -> Iterator[Step]:
         yield Step(f"The range stays {span(result.deleted)}: there is nothing more to take.", after)
         return
     gone = Range(first, resume_index(result.deleted) - 1)
+    if gone.is_empty:
+        yield Step(f"The range would become {span(result.deleted)}, which leaves out nothing more.", after)
+        return
     rest = state.until - first
     words = f"Quarter of {plural(rest, 'remaining message')}: messages {gone} go ({gone.length} of {rest})."
     touched = tuple((number, None) for number in range(first, gone.end + 1))

@@ -156,6 +156,10 @@ def test_texts():
     assert one == f"kept\n{found.rows[0].tokens_kept}\n"
 
 
+def test_one_message_is_one_message():
+    assert "estimated tokens in 1 message, window" in as_markdown(matrix(lab_state([u("task")])))
+
+
 def test_markdown_cannot_be_broken_by_a_text():
     choice = Choice(strategy("sage-compact"), {"override": "a|b\nc"})
     found = matrix(lab_state(TALK), [choice])

@@ -164,6 +164,12 @@ def test_a_subagents_cut_tells_its_orphans():
     assert plan.steps[-1].touched == ((5, None),)
 
 
+def test_a_subagents_range_beyond_the_end_leaves_out_nothing_more():
+    plan = strategy("subagent").plan(lab_state(alternating(6), [9_000], deleted=Range(2, 14)))
+    assert sentences(plan)[-1] == "The range would become 2–6, which leaves out nothing more."
+    assert plan.steps[-1].touched == ()
+
+
 def test_a_subagent_with_auto_condense_acts_earlier():
     state = lab_state(alternating(21), [7_500])
     row = strategy("subagent")
