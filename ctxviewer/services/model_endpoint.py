@@ -144,6 +144,7 @@ class _Call:
         self._connection: http.client.HTTPConnection | None = None
         self._response: http.client.HTTPResponse | None = None
         self._over = threading.Event()
+        self._watchdog: threading.Thread | None = None
         self._heard = time.monotonic()
         self._late = ""
 
@@ -160,10 +161,10 @@ class _Call:
             self._host, port, min(self._deadline, time.monotonic() + self._wait.connect), self._check
         )
         self._socket.settimeout(None)
-        threading.Thread(target=self._watch, name="ctx-model-watch", daemon=True).start()
+        self._watchdog = threading.Thread(target=self._watch, name="ctx-model-watch", daemon=True)
+        self._watchdog.start()
         if secure:
-            context = ssl.create_default_context()
-            self._socket = context.wrap_socket(self._socket, server_hostname=self._host)
+            self._secure(self._socket)
         connection = self._connection = http.client.HTTPConnection(self._host, port)
         connection.sock = self._socket
         connection.request(
@@ -177,9 +178,20 @@ class _Call:
             return self._stream(response, progress)
         return self._whole(response, progress)
 
+    def _secure(self, plain: socket.socket) -> None:
+        """Speak TLS from here on. The greeting can be cut too: it goes over the socket that the watchdog knows."""
+        wrapped = ssl.create_default_context().wrap_socket(
+            plain, server_hostname=self._host, do_handshake_on_connect=False
+        )
+        self._socket = wrapped
+        self.tell_late()  # the watchdog may have cut the plain one, which is no more
+        wrapped.do_handshake()
+
     def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of the connection, and end the watchdog."""
         self._over.set()
+        if self._watchdog is not None:
+            self._watchdog.join()
         if self._response is not None:
             self._response.close()
         if self._connection is not None:
@@ -217,7 +229,8 @@ class _Call:
         self._late = why
         if self._socket is not None:
             try:
-                self._socket.shutdown(socket.SHUT_RDWR)
+                # not the method of a secure socket: that would first let go of the cipher, with which we may be writing
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
             except OSError:
                 return  # it is closed already
 

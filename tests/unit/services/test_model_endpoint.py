@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -10,6 +11,10 @@ from ctxviewer.domain.errors import CancelledWorkError
 from ctxviewer.services.model_endpoint import Endpoint, EndpointError, Patience, ask, is_local, problem_of
 from ctxviewer.services.runner import CancelToken
 from helpers.model_stub import begin_stream, event, model_stub, plain, says, silent, slow
+
+PATIENCE_S = 60.0
+"""Far below the time for which a model may be silent."""
+LEFT_S = 20.0
 
 
 def call(url, *, key="", token=None, told=None, prompt="Summarise \N{SNOWMAN}", **patience):
@@ -121,11 +126,10 @@ def test_something_that_speaks_no_http():
 
 
 def test_nobody_answers():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(EndpointError) as caught:
-        call(f"http://127.0.0.1:{port}/v1")
+    with socket.socket() as deaf:  # has the port, so that nobody else gets it, and does not listen
+        deaf.bind(("127.0.0.1", 0))
+        with pytest.raises(EndpointError) as caught:
+            call(f"http://127.0.0.1:{deaf.getsockname()[1]}/v1")
     assert caught.value.sentence == "Nothing answers at 127.0.0.1."
 
 
@@ -141,20 +145,87 @@ def test_a_name_that_does_not_exist(monkeypatch):
 # -- waiting
 
 
+def watchers():
+    return [thread for thread in threading.enumerate() if thread.name == "ctx-model-watch"]
+
+
 @pytest.mark.parametrize("answer", [slow, silent])
 def test_a_slow_service_is_left_soon_after_the_user_cancels(answer):
-    token = CancelToken()
-    with model_stub(answer) as stub:
-        timer = threading.Timer(0.2, token.cancel)
-        timer.start()
+    token, reached = CancelToken(), threading.Event()
+
+    def told(handler, stub):
+        reached.set()
+        answer(handler, stub)
+
+    with model_stub(told) as stub:
+        user = threading.Thread(target=lambda: reached.wait(PATIENCE_S) and token.cancel())
+        user.start()
         start = time.monotonic()
         with pytest.raises(CancelledWorkError):
             call(stub.url, token=token)
-        assert time.monotonic() - start < 2
-        timer.join()
+        assert time.monotonic() - start < PATIENCE_S
+        assert watchers() == [], "nothing is left running"
+        user.join()
         if answer is slow:
-            assert stub.hung_up.wait(5), "the connection is closed"
-    assert not [thread for thread in threading.enumerate() if thread.name == "ctx-model-watch" and thread.is_alive()]
+            assert stub.hung_up.wait(PATIENCE_S), "the connection is closed"
+
+
+def test_a_service_that_never_says_hello_is_left_too():
+    """A secure connection begins with a greeting, for which an address of something else lets one wait for ever."""
+    token, left = CancelToken(), threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+
+        def listen():
+            connection, _ = mute.accept()
+            with connection:
+                connection.settimeout(LEFT_S)
+                greeting = connection.recv(10_000)
+                token.cancel()
+                while greeting:
+                    try:
+                        greeting = connection.recv(10_000)
+                    except TimeoutError:
+                        return
+                    except ConnectionResetError:
+                        break
+            left.set()
+
+        service = threading.Thread(target=listen)
+        service.start()
+        with pytest.raises(CancelledWorkError):
+            call(f"https://127.0.0.1:{mute.getsockname()[1]}/v1", token=token)
+        service.join()
+    assert left.is_set(), "the caller has gone, not the service"
+    assert watchers() == []
+
+
+def test_a_secure_connection_stays_secure_while_it_is_cut(monkeypatch):
+    """A request that is being written at that moment must not go on in the clear."""
+    token, ciphers, ours = CancelToken(), [], socket.socket.shutdown
+
+    def shutdown(made, how):
+        ciphers.append(made._sslobj)
+        return ours(made, how)
+
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+
+        def listen():
+            connection, _ = mute.accept()
+            with connection:
+                connection.recv(10_000)  # the greeting: it is a secure socket now
+                token.cancel()
+                connection.settimeout(LEFT_S)
+                with suppress(OSError):
+                    connection.recv(10_000)
+
+        service = threading.Thread(target=listen)
+        service.start()
+        monkeypatch.setattr(socket.socket, "shutdown", shutdown)
+        with pytest.raises(CancelledWorkError):
+            call(f"https://127.0.0.1:{mute.getsockname()[1]}/v1", token=token)
+        service.join()
+    (cipher,) = ciphers
+    assert cipher is not None
 
 
 def test_a_token_that_is_cancelled_already_asks_nobody():
