@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
@@ -56,7 +55,7 @@ class Pointing(QObject):
         """Where the mouse is while the button is held."""
         self._press_place = QPointF()
         self._clicks = 0
-        self._clicked_at = 0.0
+        self._clicked_at = 0
         self._scroller = QTimer(self)
         self._scroller.setInterval(AUTOSCROLL_MS)
         self._scroller.timeout.connect(self._scroll_along)
@@ -74,19 +73,25 @@ class Pointing(QObject):
         if sheet is None or not sheet.placed or event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        self._count_clicks(event.position())
+        self._count_clicks(event)
         self._pressed = self._clickable(event.position().toPoint())
         if self._pressed is not None and self._clicks == 1:
             return
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         self._begin(sheet, event.position(), extend=shift)
 
-    def _count_clicks(self, place: QPointF) -> None:
-        """One, two or three clicks at the same place."""
-        now = time.monotonic()
-        quick = now - self._clicked_at <= QApplication.doubleClickInterval() / 1_000
+    def _count_clicks(self, event: QMouseEvent) -> None:
+        """One, two or three clicks at the same place, by when they were made: the window may have been busy since.
+
+        Which click is a second one Qt says.
+        """
+        now, place = event.timestamp(), event.position()
+        quick = 0 <= now - self._clicked_at <= QApplication.doubleClickInterval()
         near = (place - self._press_place).manhattanLength() < QApplication.startDragDistance()
-        self._clicks = self._clicks % 3 + 1 if quick and near else 1
+        if event.type() is QEvent.Type.MouseButtonDblClick:
+            self._clicks = 2
+        else:
+            self._clicks = 3 if self._clicks == 2 and quick and near else 1
         self._clicked_at, self._place, self._press_place = now, place, place
 
     def _begin(self, sheet: Sheet, place: QPointF, *, extend: bool) -> None:
