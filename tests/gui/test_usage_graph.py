@@ -3,7 +3,6 @@
 import gc
 import subprocess
 import sys
-import time
 import weakref
 from dataclasses import replace
 
@@ -21,6 +20,7 @@ from ctxviewer.views.usage import UsageGraph
 from ctxviewer.views.usage.gutter import LEADER
 from helpers.talk import talk
 from helpers.usage import UsageTask, checkpoint, event, request
+from helpers.work import Work
 
 WINDOW, LIMIT = 200_000, 160_000
 
@@ -449,9 +449,9 @@ def test_it_can_be_released_and_shown_again_and_does_not_leak(qtbot, qapp):
 def _median_ms(step, times=9):
     taken = []
     for place in range(times):
-        start = time.perf_counter()
-        step(place)
-        taken.append((time.perf_counter() - start) * 1_000)
+        with Work() as work:
+            step(place)
+        taken.append(work.seconds * 1_000)
     return sorted(taken)[times // 2]
 
 
@@ -463,10 +463,10 @@ def test_a_hundred_thousand_requests_stay_quick(graph, qtbot):
         checkpoints=tuple(checkpoint(number) for number in range(0, 100_000, 3)),
     )
     shown(graph, qtbot)
-    start = time.perf_counter()
-    graph.set_timeline(replace(task, name="large"), WINDOW, LIMIT)
-    graph.plot._view.viewport().repaint()
-    assert time.perf_counter() - start < 1.0
+    with Work() as work:
+        graph.set_timeline(replace(task, name="large"), WINDOW, LIMIT)
+        graph.plot._view.viewport().repaint()
+    assert work.seconds < 1.0
 
     def select(place):
         graph.set_request(50_000 + place)
@@ -474,10 +474,8 @@ def test_a_hundred_thousand_requests_stay_quick(graph, qtbot):
 
     def append(place):
         more = replace(task, name="large", requests=(*task.requests, *(bar(100_000 + n, 9) for n in range(place + 1))))
-        start_of_step = time.perf_counter()
         graph.set_timeline(more, WINDOW, LIMIT)
         graph.plot._view.viewport().repaint()
-        return start_of_step
 
     def pan(place):
         graph.pan(0.1 if place % 2 else -0.1)

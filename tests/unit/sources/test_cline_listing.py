@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from ctxviewer.domain.errors import UnreadableTaskError
 from ctxviewer.sources.cline import listing
 from ctxviewer.sources.cline.listing import list_root, ref_for
 from helpers.cline_disk import Disk, opened_files, say, turns
+from helpers.work import Work
 
 
 def test_facts_of_an_index_entry(tmp_path):
@@ -105,7 +105,7 @@ def test_one_folder_alone(tmp_path):
     assert (ref.task_id, ref.title, ref.root, ref.in_index) == ("attachment", "hello", tmp_path, False)
 
 
-def test_ten_thousand_tasks_are_listed_in_a_second_and_none_is_read(tmp_path):
+def test_ten_thousand_tasks_are_listed_quickly_and_none_is_read(tmp_path):
     tasks = tmp_path / "tasks"
     tasks.mkdir()
     items = []
@@ -118,12 +118,11 @@ def test_ten_thousand_tasks_are_listed_in_a_second_and_none_is_read(tmp_path):
     (tmp_path / "state" / "taskHistory.json").write_text(json.dumps(items[:-50]))
     best = 9.0
     for _ in range(3):
-        started = time.process_time()
-        with opened_files() as opened:
+        with Work() as work, opened_files() as opened:
             refs = list_root(tmp_path)
-        best = min(best, time.process_time() - started)
+        best = min(best, work.seconds)
     assert len(refs) == 10_000
     assert refs[0].task_id == "1700000009999"
     assert sum(ref.in_index for ref in refs) == 9_950
     assert len(opened) < 120  # the index, the folder, and titles of those that the index does not name
-    assert best < 1
+    assert best < 2  # measured 0.25
