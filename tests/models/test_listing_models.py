@@ -178,4 +178,4 @@ def test_updates_say_whether_they_are_in_force(qtbot, qtmodeltester):
     model = UpdatesModel()
     qtmodeltester.check(model)
     model.set_items((UpdateRow(first, "truncation notice", Force.IN_FORCE),))
-    assert model.index(0).data(ListingRole.DETAIL).startswith("in force · block 0 · 22 characters · 1970-01-01")
+    assert model.index(0).data(ListingRole.DETAIL) == f"in force · block 0 · 22 characters · {stamp(first.timestamp)}"
