@@ -44,7 +44,7 @@ def _save_picture(picture: QPixmap, out: Path) -> str:
     return ""
 
 
-def take_picture(start: app.Start, shot: Shot, *, patience_s: float = 30.0) -> str:
+def take_picture(start: app.Start, shot: Shot, *, patience_s: float = 120.0) -> str:
     """Draw the window into a PNG. Returns '' when that worked, else the reason. Needs Qt, but no screen."""
     application = app.make_application()
     sys.setswitchinterval(app.SWITCH_INTERVAL)

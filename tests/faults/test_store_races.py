@@ -44,9 +44,9 @@ def test_two_commits_of_one_preview_at_once(world: World) -> None:
     results: list[object] = []
 
     def write() -> None:
-        start.wait(10)
+        start.wait(60)
         try:
-            results.append(Store(world.data_dir).commit(change).title)
+            results.append(Store(world.data_dir, lock_wait_s=60).commit(change).title)
         except RefusedError as error:
             results.append(error)
 
@@ -54,7 +54,7 @@ def test_two_commits_of_one_preview_at_once(world: World) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     (refusal,) = [result for result in results if isinstance(result, RefusedError)]
     assert "changed since the preview" in refusal.sentence
     assert results.count("Truncate to half") == 1
@@ -103,7 +103,7 @@ def task_change(root: Path, task_id: str, end: int) -> Change:
 
 def write_often(root: Path, data_dir: Path, task_id: str, count: int) -> None:
     """In a process of its own: commit several changes of one task."""
-    store = Store(data_dir, lock_wait_s=60)
+    store = Store(data_dir, lock_wait_s=600)
     for end in range(1, count + 1):
         store.commit(task_change(root, task_id, end))
 
@@ -122,7 +122,7 @@ def test_many_processes_write_many_tasks_of_one_index(tmp_path: Path) -> None:
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(120)
+        worker.join(600)
         assert worker.exitcode == 0
     items = [b'{"id":"%s","end":%d}' % (name.encode(), count) for name in names]
     assert (root / "state" / "taskHistory.json").read_bytes() == (
@@ -273,14 +273,15 @@ def test_a_reader_never_sees_half_a_file_nor_a_broken_order(world: World) -> Non
     try:
         store = Store(world.data_dir)
         store.commit(world.roll_back())
-        for _ in range(10):
+        times = 0
+        while times < 10 or looks[0] <= 3:
+            times += 1
             store.undo(world.task_dir)
             store.redo(world.task_dir)
     finally:
         stop.set()
-        reader.join(10)
+        reader.join(60)
     assert wrong == []
-    assert looks[0] > 3
 
 
 def test_the_history_can_be_read_while_it_is_written(world: World) -> None:
@@ -305,5 +306,5 @@ def test_the_history_can_be_read_while_it_is_written(world: World) -> None:
             store.redo(world.task_dir)
     finally:
         stop.set()
-        reader.join(10)
+        reader.join(60)
     assert wrong == []

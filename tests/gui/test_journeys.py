@@ -201,23 +201,23 @@ def test_growth_does_not_move_what_is_read(desk, agent):
 
 def test_a_rename_is_followed_by_the_watcher(make_desk, agent, qtbot):
     desk = make_desk(agent.directory, threads=True, watch=True)
-    qtbot.waitUntil(lambda: desk.session.snapshot is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
     agent.turn("more")
     agent.write()
-    qtbot.waitUntil(lambda: desk.window.stage.conversation.model.rowCount() == 26, timeout=10_000)
+    qtbot.waitUntil(lambda: desk.window.stage.conversation.model.rowCount() == 26)
     with qtbot.assertNotEmitted(desk.session.snapshot_changed, wait=600):
         pass  # our own reading leads to no other one
 
 
 def test_a_lost_folder_is_told_and_its_return_noticed(make_desk, agent, qtbot):
     desk = make_desk(agent.directory, threads=True, watch=True)
-    qtbot.waitUntil(lambda: desk.session.snapshot is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
     away = agent.directory.with_name("away")
     agent.directory.rename(away)
-    qtbot.waitUntil(lambda: "is gone" in _told(desk), timeout=10_000)
+    qtbot.waitUntil(lambda: "is gone" in _told(desk))
     assert desk.window.stage.conversation.model.rowCount() == 24
     away.rename(agent.directory)
-    qtbot.waitUntil(lambda: "is gone" not in _told(desk), timeout=10_000)
+    qtbot.waitUntil(lambda: "is gone" not in _told(desk))
 
 
 def _told(desk):

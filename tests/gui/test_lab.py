@@ -331,7 +331,7 @@ def test_a_value_out_of_range_is_told_beside_its_field_and_nothing_is_applied(de
     plan = desk.lab.stepping.stepper.plan
     share = field(desk, "threshold")
     QTest.keyClicks(share.editor, "99")
-    qtbot.waitUntil(lambda: share.problem != "", timeout=2_000)
+    qtbot.waitUntil(lambda: share.problem != "")
     assert share.problem == "threshold cannot be 99: a number from 0 up to 10 is needed."
     assert desk.lab.choosing.given() == {}
     assert desk.lab.stepping.stepper.plan is plan
@@ -550,7 +550,7 @@ def test_the_replay_check_names_the_first_difference_and_its_likely_cause(make_d
 
 def test_a_replay_shows_its_share_and_can_be_cancelled(make_desk, agent, qtbot):
     desk = make_desk(agent.directory, threads=True)
-    qtbot.waitUntil(lambda: desk.session.snapshot is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
     desk.window.show_panel("lab")
     do(desk, "lab.replay")
     page, shelf = panel(desk).replay, desk.lab.shelf
@@ -601,7 +601,7 @@ def test_a_model_is_entered_asked_and_its_summary_drawn(desk, qtbot):
 
 def test_a_slow_model_can_be_cancelled_and_leaves_everything_as_it_was(make_desk, agent, qtbot):
     desk = make_desk(agent.directory, threads=True)
-    qtbot.waitUntil(lambda: desk.session.snapshot is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: desk.session.snapshot is not None)
     desk.window.show_panel("lab")
     choose(desk, "sage-compact")
     field(desk, "always").editor.click()
@@ -610,11 +610,10 @@ def test_a_slow_model_can_be_cancelled_and_leaves_everything_as_it_was(make_desk
         desk.settings.set(MODEL_NAME, "qwen")
         panel(desk).steps._model_switch.click()
         desk.lab.stepping.run()
-        qtbot.waitUntil(lambda: len(stub.asked) == 1, timeout=10_000)
-        qtbot.waitUntil(lambda: desk.window.progress.words != "", timeout=5_000)
-        assert desk.window.progress.words.startswith("Working out the strategy")
+        qtbot.waitUntil(lambda: len(stub.asked) == 1)
+        qtbot.waitUntil(lambda: desk.window.progress.words.startswith("Working out the strategy"))
         desk.runner.cancel_reads()
-        assert stub.hung_up.wait(5)
+        assert stub.hung_up.wait(60)
     qtbot.waitUntil(lambda: not desk.runner.jobs)
     assert desk.session.plan is None
     assert panel(desk).steps.remark.words.startswith("Working out the strategy: cancelled.")

@@ -136,7 +136,15 @@ class WorkingAgent:
         """Every file's bytes by name, the index included."""
         names = [layout.API, layout.UPDATES, "ui_messages.json"]
         found = {name: self.directory / name for name in names} | {"index": self.index}
-        return {name: path.read_bytes() if path.exists() else None for name, path in found.items()}
+        return {name: self._content(path) for name, path in found.items()}
+
+    @staticmethod
+    def _content(path: Path) -> bytes | None:
+        """None when it is not there, also when it goes this moment."""
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
 
 
 NOTICE = CONTEXT_TRUNCATION

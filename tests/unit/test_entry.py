@@ -19,7 +19,7 @@ HERE = Path(__file__).parents[2]
 def run(*words: str, **streams: object) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     command = [sys.executable, "-m", "ctxviewer", *words]
-    return subprocess.run(command, text=True, check=False, cwd=HERE, env=environment, timeout=60, **streams)
+    return subprocess.run(command, text=True, check=False, cwd=HERE, env=environment, timeout=600, **streams)
 
 
 def test_a_misspelt_command_is_no_window(capsys):

@@ -15,12 +15,12 @@ from ctxviewer.domain.errors import RefusedError
 from ctxviewer.sources.store.lock import held, held_if_free
 
 HOLD = """
-import sys, time
+import sys
 from pathlib import Path
 from ctxviewer.sources.store.lock import held
 with held(Path(sys.argv[1]), what="The task", wait_s=0):
     print("held", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
@@ -42,15 +42,15 @@ def test_a_waiting_holder_gets_it_in_time(tmp_path: Path) -> None:
 
     def second() -> None:
         waiting.set()
-        with held(path, what="The task", wait_s=10):
+        with held(path, what="The task", wait_s=600):
             order.append("second")
 
     with held(path, what="The task", wait_s=0):
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(10)
+        assert waiting.wait(60)
         order.append("first")
-    thread.join(10)
+    thread.join(60)
     assert order == ["first", "second"]
 
 
@@ -58,7 +58,7 @@ def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path: Path) -> None:
     path = tmp_path / "task"
     root = Path(__file__).parents[3]
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, cwd=root, text=True
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root, text=True
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
@@ -68,7 +68,7 @@ def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path: Path) -> None:
         ):
             pytest.fail("two holders")
         other.send_signal(signal.SIGKILL)
-        other.wait(10)
+        other.wait(60)
     assert path.exists()
     with held(path, what="The task", wait_s=0):
         pass
