@@ -273,7 +273,8 @@ def as_markdown(found: Matrix, rows: Sequence[Row] | None = None, columns: Seque
     where = "the next request" if found.request is None else request_name(found.request)
     measured = (
         f"Before {where}: {grouped(found.tokens_before)} estimated tokens in "
-        f"{plural(found.messages_before, 'message')}, window {grouped(found.window.window)}, limit {grouped(found.window.limit)}."
+        f"{plural(found.messages_before, 'message')}, "
+        f"window {grouped(found.window.window)}, limit {grouped(found.window.limit)}."
     )
     lines = [
         measured,
