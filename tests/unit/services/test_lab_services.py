@@ -7,6 +7,7 @@ import pytest
 from ctxviewer.domain.errors import CancelledWorkError
 from ctxviewer.engine.strategies import SettingsError
 from ctxviewer.services.keys import Keys
+from ctxviewer.services.lab import replaying as replaying_module
 from ctxviewer.services.lab.choosing import Choosing
 from ctxviewer.services.lab.desk import Lab
 from ctxviewer.services.lab.shelf import Shelf
@@ -180,6 +181,39 @@ def test_one_message_and_a_window_below_the_first_pair_give_rows_all_the_same(qa
     assert {row.problem for row in found.rows} == {""}
     assert not any(row.fits for row in found.rows if not row.messages_lost)
     desk.close()
+
+
+class TiredToken(CancelToken):
+    """Asked to stop once work has looked so often."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    def check(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise CancelledWorkError("stopped")
+
+
+LOOKS = 5
+"""More than it takes to get at the facts, and far fewer than any rules take."""
+
+
+def test_a_comparison_under_way_can_be_stopped(desk):
+    with pytest.raises(CancelledWorkError):
+        desk.comparing.work(desk.comparing.question(), TiredToken(LOOKS))
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_a_replay_and_its_check_under_way_can_be_stopped(desk, monkeypatch, replays):
+    jobs = []
+    if not replays:
+        monkeypatch.setattr(replaying_module, "replay", lambda *_words, **_more: ())
+    monkeypatch.setattr(desk.runner, "read", lambda work, **_more: jobs.append(work) or CancelToken())
+    desk.replaying.run(("half",))
+    with pytest.raises(CancelledWorkError):
+        jobs[0](TiredToken(LOOKS))
 
 
 # -- replays
