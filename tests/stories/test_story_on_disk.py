@@ -22,6 +22,7 @@ from ctxviewer.engine.plans import plan_optimize, plan_rollback, plan_rollback_t
 from ctxviewer.engine.timeline import Timeline
 from ctxviewer.sources import registry
 from ctxviewer.sources.store.store import Store
+from helpers.rolled_back import that_hold
 from helpers.working_agent import NOTICE, WorkingAgent
 
 BODIES = ["alpha\n" * 40, "beta\n" * 60]
@@ -130,17 +131,22 @@ class Story(RuleBasedStateMachine):
             assert self.agent.ui[:-1] == ui[: point.ui_index + 1]
             assert self.agent.ui[-1]["say"] == "deleted_api_reqs"
             assert self.agent.deleted == (list(point.deleted_range) if point.deleted_range else None)
-            again = self.open()
-            assert all(update.message < len(self.agent.messages) for update in again.updates)
-            assert all((update.timestamp or 0) <= point.ts for update in again.updates)
+            self.exactly_those_updates_that_hold(timeline, point.ts)
 
     @rule(data=st.data())
     def roll_back_to_a_message(self, data: st.DataObject) -> None:
         timeline = self.open()
         number = data.draw(st.integers(0, len(self.agent.messages) - 1))
         messages = list(self.agent.messages)
-        if self.apply(timeline, plan_rollback_to_message(timeline, number)):
+        plan = plan_rollback_to_message(timeline, number)
+        if self.apply(timeline, plan):
             assert self.agent.messages == messages[: number + 1]
+            self.exactly_those_updates_that_hold(timeline, plan.settings["ts"])
+
+    def exactly_those_updates_that_hold(self, before: Timeline, point_ts: float) -> None:
+        """What the agent finds now is what it had before, but for what does not hold any more."""
+        kept = {(update.message, update.timestamp) for update in self.open().updates}
+        assert kept == that_hold(before.updates, self.agent.messages, point_ts, self.agent.deleted)
 
     @precondition(lambda self: self.done)
     @rule()

@@ -74,6 +74,27 @@ def test_an_update_whose_newer_copy_goes_is_dropped_although_it_is_not_later(age
     assert plan_rollback_to_message(timeline, 8).removed_updates == (), "message 8 holds the newer copy"
 
 
+@pytest.mark.parametrize(("after", "stays"), [(0, True), (1, False)])
+def test_an_update_of_the_very_time_of_the_point_is_not_later(agent, after, stays):
+    reads(agent, "t", "a.py", "a.py", "b.py", "c.py")
+    point = checkpoint(opened(agent), 3)
+    agent.updates = json.dumps([update(2, 0, point.ts + after, dup("a.py"), 2)])
+    plan = plan_rollback(opened(agent), point)
+    assert plan.after.updates.keys() == ({(2, 0)} if stays else set())
+    assert ("later than the point" in "".join(step.sentence for step in plan.steps)) is not stays
+
+
+def test_the_update_of_the_first_message_that_goes_goes_with_it(agent):
+    reads(agent, "t", "a.py", "b.py", "a.py", "b.py")
+    stamp = request_ts(agent, 0)
+    agent.updates = json.dumps([update(4, 0, stamp, dup("b.py"), 2)])
+    timeline = opened(agent)
+    goes, stays = plan_rollback_to_message(timeline, 3), plan_rollback_to_message(timeline, 8)
+    assert (goes.effects.keep_messages, dict(goes.after.updates)) == (4, {})
+    assert "1 update dropped (its message goes)." in [step.sentence for step in goes.steps]
+    assert stays.after.updates.keys() == {(4, 0)}
+
+
 def test_later_updates_and_those_of_lost_messages_go(agent):
     reads(agent, "t", "a.py", "a.py", "b.py", "b.py", "c.py")
     agent.updates = json.dumps(
