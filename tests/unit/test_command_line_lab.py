@@ -8,12 +8,15 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ctxviewer.cli import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, main
-from ctxviewer.engine.strategies import STRATEGIES
+from ctxviewer.cli import DONE, FINDING, UNREADABLE, UNUSABLE, Terminal, lab, main
+from ctxviewer.domain.errors import CtxError
+from ctxviewer.engine.matrix import Choice
+from ctxviewer.engine.strategies import STRATEGIES, strategy
 from helpers.working_agent import WorkingAgent
 
 
@@ -108,9 +111,28 @@ def test_compare_in_all_forms(agent):
     assert status == DONE
     assert out.startswith("Before the next request: ")
     assert "| Repairs |" not in out
+    kept = [int(line.split("|")[2].replace(",", "")) for line in out.splitlines()[4:]]
+    assert kept == sorted(kept, reverse=True)
+    assert len(set(kept)) > 3
     status, out, _ = run("compare", agent.directory, "--strategy", "half", "--strategy", "none", "--request", 6)
     assert status == DONE
     assert out.count("Cline: Truncate") == 2
+
+
+def test_a_comparison_takes_the_window(agent):
+    made = answer("compare", agent.directory, "--window", 100_000)
+    assert (made["window"], made["limit"]) == (100_000, 80_000)
+
+
+def test_a_strategy_that_fails_is_a_finding_of_the_comparison(agent, monkeypatch):
+    def fail(_job):
+        raise CtxError("It cannot be done.")
+
+    choices = (Choice(replace(strategy("half"), make=fail)), Choice(strategy("none")))
+    monkeypatch.setattr(lab, "all_choices", lambda: choices)
+    status, out, _ = run("compare", agent.directory, "--json")
+    assert status == FINDING
+    assert [row["problem"] for row in json.loads(out)["rows"]] == ["It cannot be done.", ""]
 
 
 def test_settings_reach_the_strategies_that_have_them(agent):

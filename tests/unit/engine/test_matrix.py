@@ -12,7 +12,7 @@ from ctxviewer.domain.ranges import Range
 from ctxviewer.engine.matrix import COLUMNS, Choice, all_choices, as_csv, as_markdown, column_of, matrix
 from ctxviewer.engine.state import state_at
 from ctxviewer.engine.strategies import STRATEGIES, Facts, SettingsError, strategy
-from helpers.cline_talk import a, alternating, call, mention, pairs, read, result, u
+from helpers.cline_talk import a, alternating, call, mention, pairs, read, result, text, u
 from helpers.lab import lab_state, lab_task
 from helpers.sage_talk import StubModel
 
@@ -60,6 +60,14 @@ def test_a_message_that_is_kept_in_part_counts_and_loses_in_part():
     assert row.plan.after.gone_blocks == {(2, 0)}
     assert row.tokens_kept == (8 + 9) + (8 + 90) + (8 + 1)
     assert (row.messages_lost, row.blocks_lost, row.messages_kept) == (2, 4, 3)
+
+
+def test_a_file_in_a_block_that_goes_is_lost_though_its_message_stays():
+    held = result("t1", [text(read("c.py", BODY))])
+    talk = [u("x" * 360), a("go", call("t1")), u(held, "words"), a("z" * 360), u("end")]
+    row = row_of(lab_state(talk), "sage-prune", {"recent": 3, "threshold": 0}, window=300)
+    assert row.files_lost == ("c.py",)
+    assert Range(2, 2) not in row.lost
 
 
 def test_what_does_not_fit():
