@@ -18,7 +18,13 @@ DEFAULT_WINDOW = 128_000
 LOOK_BACK = 60
 """So many of the last messages are searched for the window that Cline tells the model."""
 
-_HINT = re.compile(rb"# Context Window Usage\\n[0-9.,]+ ?[KM]? / ([0-9][0-9.,]*)([KM]?) tokens used \(", re.IGNORECASE)
+PLAUSIBLE = range(1_000, 100_000_001)
+"""Tokens that a window may have; any other number there is not the agent's: a conversation may say anything."""
+
+_NUMBER = rb"[0-9]{1,9}(?:,[0-9]{3}){0,3}(?:\.[0-9]{1,6})?"
+_HINT = re.compile(
+    rb"# Context Window Usage\\n[0-9.,]+ ?[KM]? / (" + _NUMBER + rb")([KM]?) tokens used \(", re.IGNORECASE
+)
 _UNITS = {b"": 1, b"K": 1_000, b"M": 1_000_000}
 _VENDOR = re.compile(r"^(?:(?:us|eu|apac|global|us-gov|jp|au|ca)\.)?[a-z0-9-]+\.(?=[a-z])")
 
@@ -70,11 +76,10 @@ def window_from_table(model: Model) -> int | None:
 def window_from_details(messages: RawLog) -> int | None:
     """The window that the newest environment details of the task name, in tokens: '48,213 / 200K tokens used'."""
     for number in range(len(messages) - 1, max(-1, len(messages) - 1 - LOOK_BACK), -1):
-        found = _HINT.findall(messages.view(number))
-        if found:
-            amount, unit = found[-1]
-            window = round(float(amount.replace(b",", b"").rstrip(b".")) * _UNITS[unit.upper()])
-            return window if window > 0 else None
+        for amount, unit in reversed(_HINT.findall(messages.view(number))):
+            window = round(float(amount.replace(b",", b"")) * _UNITS[unit.upper()])
+            if window in PLAUSIBLE:
+                return window
     return None
 
 

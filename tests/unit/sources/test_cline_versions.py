@@ -192,6 +192,16 @@ class TestWindow:
         fact = disk.read().model
         assert (fact.model_id, fact.window, fact.window_source) == ("claude-sonnet-4", 32_768, WindowSource.DETAILS)
 
+    @pytest.mark.parametrize("amount", ["1.2.3K", "9" * 400, "1,,,K", "0", "5", "1,2", "12.", "999,999,999K", "K"])
+    def test_numbers_that_are_no_window_are_passed_over(self, disk, amount):
+        """A conversation may say anything, also where the agent says how full its window is."""
+        words = f"# Context Window Usage\n1 / {amount} tokens used (1%)"
+        disk.api([user(words), assistant("a"), user("# Context Window Usage\n1 / 64.5K tokens used (1%)\n" + words)])
+        fact = disk.read().model
+        assert (fact.window, fact.window_source) == (64_500, WindowSource.DETAILS)
+        disk.api([user(words)])
+        assert disk.read().model.window_source is WindowSource.DEFAULT
+
     def test_what_the_user_sets_counts_most(self, disk):
         disk.api([user("# Context Window Usage\n1 / 200K tokens used (1%)")])
         fact = disk.read(window_override=64_000).model
