@@ -12,7 +12,9 @@ from ctxviewer.engine.matrix import Choice, all_choices
 from ctxviewer.engine.recorded import recorded
 from ctxviewer.engine.replay import replay
 from ctxviewer.engine.strategies import Facts, SettingsError, strategy
-from helpers.cline_talk import a, alternating, pairs, read, u
+from ctxviewer.engine.strategies.carried import ActionKind
+from ctxviewer.engine.strategies.weigh import Weigher
+from helpers.cline_talk import a, alternating, call, pairs, read, result, u
 from helpers.lab import lab_task
 from helpers.past_tasks import Step, past, update
 from helpers.sage_talk import StubModel
@@ -145,6 +147,34 @@ def test_a_picture_of_what_sage_left():
     assert [cut.since_request for cut in shown.cuts] == [5, 10, 15]
     assert len(shown.inserted) == 3
     assert shown.standing(29) is Standing.SENT
+
+
+PARTS = [
+    u("x" * 360),
+    *[m for n in range(12) for m in (a("go", call(f"t{n}")), u(result(f"t{n}", "y" * (300 + 40 * n)), "w" * 120))],
+]
+"""Each message of the user becomes two of Sage's: one can go while the other stays."""
+
+
+@pytest.mark.parametrize(("key", "recent"), [("sage-prune", 3), ("sage-summarize", 3), ("sage-compact", 1)])
+def test_what_sage_sends_weighs_what_its_picture_weighs(key, recent):
+    timeline = lab_task(PARTS, [5] * 13)
+    facts = Facts(timeline)
+    found = run(timeline, key, {"recent": recent, "threshold": 0.5}, window=1_500)
+    pictures = [found.projection(timeline, row.number) for row in found.rows]
+    assert any(picture.gone_blocks for picture in pictures)
+    assert len(found.events) > 1
+    for row, picture in zip(found.rows, pictures, strict=True):
+        assert Weigher(facts, row.until).tokens(picture) == row.tokens
+
+
+@pytest.mark.parametrize("key", ["sage-prune", "sage-summarize", "sage-compact"])
+def test_what_sage_cannot_free_is_told_once_and_always_is_for_steps(key):
+    timeline = lab_task(TALK, [5] * 10)
+    found = run(timeline, key, {"recent": 1_000, "threshold": 0}, window=2_000)
+    assert [(number, action.kind) for number, action in found.events] == [(0, ActionKind.NOTHING)]
+    assert "nothing can be removed" in found.events[0][1].sentence
+    assert run(timeline, key, {"recent": 1, "threshold": 10, "always": True}, window=1_000_000).events == ()
 
 
 def test_a_summariser_that_fails_stops_its_own_run_only():

@@ -208,8 +208,7 @@ def test_a_comparison_under_way_can_be_stopped(desk):
 @pytest.mark.parametrize("replays", [True, False])
 def test_a_replay_and_its_check_under_way_can_be_stopped(desk, monkeypatch, replays):
     jobs = []
-    if not replays:
-        monkeypatch.setattr(replaying_module, "replay", lambda *_words, **_more: ())
+    monkeypatch.setattr(replaying_module, "replay_check" if replays else "replay", lambda *_words, **_more: ())
     monkeypatch.setattr(desk.runner, "read", lambda work, **_more: jobs.append(work) or CancelToken())
     desk.replaying.run(("half",))
     with pytest.raises(CancelledWorkError):
