@@ -29,7 +29,8 @@ pytestmark = pytest.mark.skipif(
 def screen() -> Iterator[dict[str, str]]:
     """The environment of a screen of its own."""
     reader, writer = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"]
+    # without -noreset it starts anew whenever its last client leaves, such as xdotool, and refuses the next one meanwhile
+    command = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset"]
     server = subprocess.Popen(command, pass_fds=(writer,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writer)
     with os.fdopen(reader) as number:
@@ -37,14 +38,19 @@ def screen() -> Iterator[dict[str, str]]:
     kept = {name: value for name, value in os.environ.items() if name not in {"QT_QPA_PLATFORM", "WAYLAND_DISPLAY"}}
     yield {**kept, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
     server.terminate()
-    server.wait(10)
+    server.wait(60)
 
 
-def wait_for(look: Callable[[], object], seconds: float = 60) -> object:
-    """What `look` finds, asked again until it is something."""
+PATIENCE_S = 120.0
+"""Until something that does not happen is a failure; never waited for when all is well."""
+EFFECT_S = 3.0
+"""Until something is done once more that has had no effect."""
+
+
+def found_within(seconds: float, look: Callable[[], object]) -> object:
+    """What `look` finds, asked again until it is something or time is up."""
     end = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < end, "it did not happen in time"
+    while not (found := look()) and time.monotonic() < end:
         time.sleep(0.05)
     return found
 
@@ -56,41 +62,53 @@ POINTER_ROOT = 1
 class Hands:
     """What a person does, through xdotool."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], running: subprocess.Popen[str]) -> None:
         self.environment = environment
+        self._running = running
 
     def do(self, *words: object) -> str:
         command = ["xdotool", *(str(word) for word in words)]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False).stdout.strip()
 
+    def wait_for(self, look: Callable[[], object], *, doing: Callable[[], object] | None = None) -> object:
+        """What `look` finds, while the program runs. `doing` is done, and again each time that it has no effect.
+
+        A person looks before doing something twice: a window may not listen yet, or be busy with the first time.
+        """
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            assert self._running.poll() is None, f"the program has ended: {self._running.communicate()[1]}"
+            if doing is not None:
+                doing()
+            if found := found_within(EFFECT_S, look):
+                return found
+        shown = [self.do("getwindowname", window) for window in self.do("search", "--onlyvisible", ".").splitlines()]
+        raise AssertionError(f"it did not happen in time; windows: {shown}, focus: {self.do('getwindowfocus', '-f')}")
+
+    def windows(self, name: str) -> list[str]:
+        """The visible windows whose title holds `name`."""
+        return self.do("search", "--onlyvisible", "--name", name).splitlines()
+
     def window(self, name: str) -> str:
         """The newest visible window whose title holds `name`."""
-        return wait_for(lambda: (self.do("search", "--onlyvisible", "--name", name).splitlines() or [None])[-1])
+        return self.wait_for(lambda: self.windows(name))[-1]
 
     def press(self, window: str, *keys: str) -> None:
+        self.do("windowfocus", POINTER_ROOT)  # a focus that came before the window listened has to come once more
         self.do("windowfocus", "--sync", window)
         for key in keys:
             self.do("key", key)
             time.sleep(0.1)
 
     def dialog(self, window: str, keys: str, name: str) -> str:
-        """The dialog that keys open. A window that has just come up may not have read its task yet: asked again."""
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            self.press(window, keys)
-            for _ in range(20):
-                if found := self.do("search", "--onlyvisible", "--name", name).splitlines():
-                    return found[-1]
-                time.sleep(0.1)
-            self.do("windowfocus", POINTER_ROOT)  # a focus that came before the window listened comes once more
-        raise AssertionError(f"{keys} opened no {name}")
+        """The dialog that keys open."""
+        return self.wait_for(lambda: self.windows(name), doing=lambda: self.press(window, keys))[-1]
 
     def click_from_corner(self, window: str, right: int, bottom: int) -> None:
         """A click so many pixels left of and above the lower right corner; the window may be gone."""
         shape = dict(line.split("=") for line in self.do("getwindowgeometry", "--shell", window).splitlines())
         if shape:
             self.click(window, int(shape["WIDTH"]) - right, int(shape["HEIGHT"]) - bottom)
-            time.sleep(0.3)
 
     def click(self, window: str, x: int, y: int) -> None:
         self.do("mousemove", "--window", window, x, y, "click", 1)
@@ -119,9 +137,9 @@ def program(screen, agent, tmp_path) -> Iterator[Hands]:
     }
     command = [sys.executable, "-m", "ctxviewer", str(agent.directory)]
     running = subprocess.Popen(command, env=environment, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
-    yield Hands(environment)
+    yield Hands(environment, running)
     running.terminate()
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=600)
     assert "Traceback" not in errors, errors
 
 
@@ -132,9 +150,9 @@ def test_truncate_and_undo_with_mouse_and_keyboard(agent, program):
     program.click(main, 600, 300)
     dialog = program.dialog(main, "ctrl+t", "Truncate to half")
     assert agent.files() == before, "nothing is written before the preview is applied"
-    wait_for(lambda: program.click_from_corner(dialog, 252, 28) or agent.files() != before)
-    wait_for(lambda: json.loads(agent.index.read_bytes())[1].get("conversationHistoryDeletedRange") == [2, 7])
-    wait_for(lambda: program.press(main, "ctrl+z") or agent.files() == before)
+    program.wait_for(lambda: agent.files() != before, doing=lambda: program.click_from_corner(dialog, 252, 28))
+    program.wait_for(lambda: json.loads(agent.index.read_bytes())[1].get("conversationHistoryDeletedRange") == [2, 7])
+    program.wait_for(lambda: agent.files() == before, doing=lambda: program.press(main, "ctrl+z"))
 
 
 def test_stepping_by_keyboard_and_a_graph_click_write_nothing(agent, program):
