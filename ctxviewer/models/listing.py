@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from ctxviewer.models.numbers import LAST_MS
 from ctxviewer.models.visible import LINE_BREAK, make_visible
 
 Index = QModelIndex | QPersistentModelIndex
@@ -140,7 +141,7 @@ class Listing(QAbstractListModel, Generic[T]):
 
 def stamp(ms: float | None) -> str:
     """'2026-05-03 14:02:11' in local time; '' for no time, or one that is none."""
-    if ms is None or not 0 < ms < 253_402_300_799_000:
+    if ms is None or not 0 < ms < LAST_MS:
         return ""
     return f"{datetime.fromtimestamp(ms / 1000, tz=UTC).astimezone():%Y-%m-%d %H:%M:%S}"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LAST_MS = 253_402_300_799_000
+"""Milliseconds since 1970 from which on there is no calendar: the end of the year 9999."""
+
 
 def grouped(value: float) -> str:
     """12,345. Fractions are rounded."""

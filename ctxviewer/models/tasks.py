@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 )
 
 from ctxviewer.domain.snapshot import Agent, TaskRef
-from ctxviewer.models.numbers import byte_size, counted, short_tokens
+from ctxviewer.models.numbers import LAST_MS, byte_size, counted, short_tokens
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
@@ -66,8 +66,8 @@ def one_line(text: str, limit: int = TITLE_LIMIT) -> str:
 
 
 def when_text(ms: int, now_ms: int) -> str:
-    """'14:02' today, '3 May' this year, '3 May 2024' else; '' for 0. Local time."""
-    if ms <= 0:
+    """'14:02' today, '3 May' this year, '3 May 2024' else; '' for 0 and for what is no time. Local time."""
+    if not 0 < ms < LAST_MS:
         return ""
     moment = datetime.fromtimestamp(ms / 1000, tz=UTC).astimezone()
     now = datetime.fromtimestamp(now_ms / 1000, tz=UTC).astimezone()

@@ -128,8 +128,18 @@ def test_times_get_coarser_with_age(ago, shape):
     assert shape in when_text(NOW - ago, NOW)
 
 
-def test_no_time_is_no_words():
-    assert when_text(0, NOW) == ""
+@pytest.mark.parametrize("ms", [0, -1, 10**15, 10**300])
+def test_no_time_is_no_words(ms):
+    assert when_text(ms, NOW) == ""
+
+
+def test_absurd_numbers_of_an_index_are_shown_without_an_error(model):
+    """An error in what Qt asks for while it paints would end the whole program."""
+    model.set_tasks([ref("a", updated=10**300, size=10**300, total_tokens=1e300), ref("b", total_tokens=float("inf"))])
+    for row in (0, 1):
+        index = model.index(row, 0, model.index(0, 0))
+        for role in (*TaskRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            model.data(index, role)
 
 
 def test_the_filter_wants_all_words_anywhere(qtmodeltester):
