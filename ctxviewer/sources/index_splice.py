@@ -17,7 +17,8 @@ EMPTY_INDEX = b"[]"
 
 _BOM = "\ufeff"
 _BLANK = " \t\r\n"
-_DECODER = json.JSONDecoder(strict=False)
+_DECODER = json.JSONDecoder(strict=False, parse_int=float)
+"""Only ids and places are wanted; Python refuses to make whole numbers of thousands of digits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,13 @@ def test_bytes_that_are_not_utf8_a_bom_and_control_characters_survive() -> None:
     assert splice_item(index, "2", b"{}") == index.replace(b'{"id":"2"}', b"{}")
 
 
+def test_numbers_of_any_length_are_passed_over() -> None:
+    long = b"9" * 5_000
+    index = b'[{"id":"1","ts":' + long + b'},{"id":2},{"id":"2","size":-' + long + b"}]"
+    assert splice_item(index, "1", b"{}") == index.replace(b'{"id":"1","ts":' + long + b"}", b"{}")
+    assert item_bytes(index, "2") == b'{"id":"2","size":-' + long + b"}"
+
+
 @pytest.mark.parametrize(
     "index",
     [
