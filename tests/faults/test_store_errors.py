@@ -365,7 +365,7 @@ def small_disk() -> Iterator[Path]:
         place.rmdir()
         pytest.skip("no permission to mount a file system")
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "-l", str(place)], check=True)  # whoever may still look at it
     place.rmdir()
 
 

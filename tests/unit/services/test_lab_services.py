@@ -134,7 +134,7 @@ def test_facts_are_read_once_and_lent_to_one_job_at_a_time(desk):
         thread = threading.Thread(target=borrow)
         thread.start()
         waiting.cancel()
-        thread.join(5)
+        thread.join(60)
         assert len(failed) == 1, "who waits can be cancelled"
     with shelf.borrow(desk.timeline, token) as again:
         assert again is facts
