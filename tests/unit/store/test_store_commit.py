@@ -65,6 +65,37 @@ def test_every_file_gets_its_content_and_the_index_only_the_item(world: World, s
     assert all(stamps[stamp.role] == stamp for stamp in outcome.stamps)
 
 
+def test_contents_are_on_the_disk_before_they_take_their_place_and_names_afterwards(
+    world: World, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves the old or the new file, never an empty one; that the system keeps the order is asked for."""
+    synced: list[tuple[int, int]] = []
+    renamed: list[str] = []
+    before: list[int] = []
+    replace, sync = os.replace, os.fsync
+
+    def note_sync(handle: int) -> None:
+        sync(handle)
+        found = os.fstat(handle)
+        synced.append((found.st_dev, found.st_ino))
+
+    def note_replace(source: Path, target: Path) -> None:
+        found = Path(source).stat()
+        assert (found.st_dev, found.st_ino) in synced, target
+        replace(source, target)
+        if Path(target).is_relative_to(world.root):
+            renamed.append(Path(target).name)
+            before.append(len(synced))
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    store.commit(world.truncate())
+    monkeypatch.undo()
+    folder = world.index.parent.stat()
+    assert renamed == ["context_history.json", "taskHistory.json"]
+    assert (folder.st_dev, folder.st_ino) in synced[before[-1] :], "the last name is on the disk too"
+
+
 def test_the_history_tells_what_was_done(world: World, store: Store) -> None:
     outcome = store.commit(world.truncate("Truncate to half (messages 2–5)"))
     (entry,) = store.history(world.task_dir)
