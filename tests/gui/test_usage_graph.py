@@ -7,7 +7,7 @@ import weakref
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
@@ -18,6 +18,8 @@ from ctxviewer.views import theme
 from ctxviewer.views.theme import Choice
 from ctxviewer.views.usage import UsageGraph
 from ctxviewer.views.usage.gutter import LEADER
+from ctxviewer.views.usage.items import OverlayLayer
+from ctxviewer.views.usage.state import Picture
 from helpers.talk import talk
 from helpers.usage import UsageTask, checkpoint, event, request
 from helpers.work import Work
@@ -321,6 +323,13 @@ def make_plan(**changes):
         characters_after=500,
         **changes,
     )
+
+
+@pytest.mark.parametrize(("tokens", "y"), [(50, 150), (0, 200), (-1e20, 300), (-150, 300), (1e20, 0), (250, 0)])
+def test_absurd_numbers_are_drawn_at_most_one_height_outside(tokens, y):
+    """A file may report 1e20 tokens; a dashed line of that length would be painted until the end of days."""
+    layer = OverlayLayer(Picture(top=100))
+    assert layer.y_of(tokens, QRectF(0, 100, 50, 100)) == y
 
 
 def test_a_what_if_is_drawn_dashed_and_labelled_estimated(graph, qtbot, light):

@@ -55,8 +55,9 @@ class Layer(QGraphicsItem):
         return rect, Span(first, last, rect.left(), rect.width())
 
     def y_of(self, tokens: float, rect: QRectF) -> float:
-        """Pixel of a number of tokens."""
-        return rect.bottom() - tokens / self.picture.top * rect.height()
+        """Pixel of a number of tokens; at most one height outside: Qt would dash a line of 1e20 pixels for ever."""
+        share = min(max(tokens / self.picture.top, -1.0), 2.0)
+        return rect.bottom() - share * rect.height()
 
     def paint_pixels(self, painter: QPainter, rect: QRectF, span: Span) -> None:
         """Paint `span` on `rect`."""
@@ -241,7 +242,7 @@ class OverlayLayer(Layer):
         if what_if is None or what_if.tokens is None:
             return
         look = theme.current()
-        y = round(self.y_of(min(what_if.tokens, self.picture.top), rect)) + 0.5
+        y = round(self.y_of(min(max(what_if.tokens, 0), self.picture.top), rect)) + 0.5
         painter.setPen(QPen(look.color("accent"), 2, Qt.PenStyle.DashLine))
         painter.drawLine(QLineF(rect.left(), y, rect.right(), y))
         left, right = span.x(what_if.at + 0.1), span.x(what_if.at + 0.9)
