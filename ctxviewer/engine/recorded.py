@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,10 +32,12 @@ class Recorded:
     def total_with(self, number: int, tokens: int, reported: float) -> float:
         """What request `number` would have reported with `tokens` estimated tokens instead of the recorded ones.
 
-        Exactly `reported` when they are equal, else a whole number.
+        Exactly `reported` when they are equal or it is no finite number, else a whole number.
         """
         difference = tokens - self.tokens[number]
-        return max(0, round(reported + self.factor * difference)) if difference else reported
+        if not difference or not math.isfinite(reported):
+            return reported
+        return max(0, round(reported + self.factor * difference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +100,6 @@ def _factor(facts: Facts, tokens: list[int]) -> float:
     if not spread:
         return 1.0
     slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    if not math.isfinite(slope):  # totals of a damaged file, beyond what a sum can hold
+        return 1.0
     return min(max(slope, _SMALLEST), _LARGEST)

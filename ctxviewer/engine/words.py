@@ -7,7 +7,9 @@ from ctxviewer.domain.ranges import Range
 
 
 def grouped(value: float) -> str:
-    """168412 → '168,412'; fractions keep one digit: '104,857.6'."""
+    """168412 → '168,412'; fractions keep one digit: '104,857.6'. From 10^18 on, which nobody counts: '1e+308'."""
+    if abs(value) >= 1e18:
+        return f"{value:.4g}"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 

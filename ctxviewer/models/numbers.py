@@ -7,7 +7,9 @@ LAST_MS = 253_402_300_799_000
 
 
 def grouped(value: float) -> str:
-    """12,345. Fractions are rounded."""
+    """12,345. Fractions are rounded. From 10^18 on, which nobody counts: 1e+308."""
+    if not abs(value) < 1e18:
+        return f"{value:.4g}"
     return f"{round(value):,}"
 
 

@@ -318,6 +318,7 @@ def test_numbers():
     assert [short_tokens(n) for n in (0, 7, 84, 1_234, 99_949, 168_412, 999_600)] == [
         "0", "<0.1k", "0.1k", "1.2k", "99.9k", "168k", "1.0M",
     ]  # fmt: skip
+    assert (grouped(1e308), grouped(float("inf")), grouped(-1e18)) == ("1e+308", "inf", "-1e+18")
     assert (grouped(1234567), counted(1, "message"), counted(2_000, "message")) == (
         "1,234,567",
         "1 message",

@@ -14,6 +14,7 @@ from ctxviewer.engine.replay import replay
 from ctxviewer.engine.strategies import Facts, SettingsError, strategy
 from ctxviewer.engine.strategies.carried import ActionKind
 from ctxviewer.engine.strategies.weigh import Weigher
+from ctxviewer.engine.words import grouped
 from helpers.cline_talk import a, alternating, call, pairs, read, result, u
 from helpers.lab import lab_task
 from helpers.past_tasks import Step, past, update
@@ -84,6 +85,18 @@ def test_the_factor_relates_estimates_to_reports():
     assert recorded(Facts(timeline)).factor == pytest.approx(2)
     assert recorded(Facts(lab_task(texts, [5_000, 6_000]))).factor == 1
     assert recorded(Facts(lab_task(texts, [9_000 - n for n in range(10)]))).factor == 0.5
+
+
+def test_totals_beyond_what_a_sum_holds_do_no_harm():
+    texts = [(u, a)[n % 2]("x" * 400) for n in range(20)]
+    known = recorded(Facts(lab_task(texts, [1e308] * 5 + [5_000.0] * 5)))
+    assert known.factor == 1
+    assert known.total_with(0, known.tokens[0] - 1, float("inf")) == float("inf")
+    assert known.total_with(0, known.tokens[0] - 1, 5_000.0) == 4_999
+    endless = lab_task(texts, [float("inf")] * 10)
+    (found,) = replay(endless, (Choice(strategy("half")),), window=10_000)
+    assert found.rows[5].reported == float("inf")
+    assert grouped(1e308) == "1e+308"
 
 
 def test_without_a_report_nothing_is_compared():
