@@ -31,6 +31,9 @@ _PIECE = 1 << 16
 UTF8_CHECKED = 32 << 20
 """Bigger files are not searched for bytes that are not UTF-8; they read as replacement characters all the same."""
 
+MOST_DIGITS = 4_000
+"""Longer whole numbers are read as floats: no double holds them anyway."""
+
 _RAW_LIST: msgspec.json.Decoder[list[msgspec.Raw]] = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
 
@@ -231,14 +234,14 @@ class _Walk:
     def _examine(self, number: int, start: int, end: int) -> None:
         text = str(self._view[start:end], "utf-8", "replace")
         try:
-            json.loads(text, parse_constant=_refuse_constant)
+            json.loads(text, parse_constant=_refuse_constant, parse_int=whole_number)
         except RecursionError:
             self._broken.append(number)
             reason = f"item {number} (byte {start}) is nested too deeply to be read"
             self.odd(DamageKind.BROKEN_ITEM, start, number, reason)
         except ValueError:
             try:
-                json.loads(text, strict=False)
+                json.loads(text, strict=False, parse_int=whole_number)
             except ValueError as error:
                 self._broken.append(number)
                 place = (
@@ -303,6 +306,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
+def whole_number(digits: str) -> int | float:
+    """The number; one of thousands of digits, which Python refuses to make, is infinite as it is for the agent."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
+
+
 def decode(data: bytes | bytearray | memoryview) -> Json:
     """The value that the bytes hold, read as leniently as possible; bytes that are no JSON come back as their text."""
     try:
@@ -310,7 +318,7 @@ def decode(data: bytes | bytearray | memoryview) -> Json:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         text = str(data, "utf-8", "replace").removeprefix("\ufeff")
         try:
-            value = json.loads(text, strict=False)
+            value = json.loads(text, strict=False, parse_int=whole_number)
         except (ValueError, RecursionError):
             return text
     return value

@@ -15,7 +15,7 @@ from ctxviewer.sources.cline.entries import Read
 from ctxviewer.sources.cline.history import block_count
 from ctxviewer.sources.cline.kinds import KNOWN_ASK, KNOWN_SAY
 from ctxviewer.sources.cline.requests import Oddity
-from ctxviewer.sources.rawjson import DamageKind, scan_array
+from ctxviewer.sources.rawjson import DamageKind, scan_array, whole_number
 from ctxviewer.sources.rawlog import RawLog
 
 
@@ -176,7 +176,7 @@ def _no_object(data: bytes) -> tuple[str, int]:
         return "the file is empty", 0
     text = data.decode("utf-8", "replace")
     try:
-        json.loads(text.removeprefix("\ufeff"), strict=False)
+        json.loads(text.removeprefix("\ufeff"), strict=False, parse_int=whole_number)
     except json.JSONDecodeError as error:
         marked = len(text) - len(text.removeprefix("\ufeff"))
         at = len(text[: error.pos + marked].encode())

@@ -486,6 +486,22 @@ class TestHalfWritten:
         assert codes(snapshot) == ["ui-missing"]
 
 
+def test_numbers_of_thousands_of_digits_keep_nothing_from_being_read(healthy):
+    """Python refuses to make them; for the agent they are infinite."""
+    long = b"9" * 5_000
+    healthy.api(compact(turns(6))[:-1] + b',{"role":"user","content":"x","ts":' + long + b"}]")
+    healthy.ui(b'[{"ts":' + long + b',"type":"say","say":"text","text":"x"}]')
+    healthy.write("task_metadata.json", b'{"model_usage":[{"ts":-' + long + b',"model_id":"m"}]}')
+    healthy.index(b'[{"id":"1","size":' + long + b"}," + compact([healthy.item()])[1:])
+    snapshot = healthy.read()
+    assert codes(snapshot) == ["entry-odd"]
+    assert snapshot.messages[6] == {"role": "user", "content": "x", "ts": float("inf")}
+    assert snapshot.metadata == {"model_usage": [{"ts": float("-inf"), "model_id": "m"}]}
+    assert snapshot.index_item == healthy.item()
+    healthy.write("task_metadata.json", b"[" + long + b"]")
+    assert codes(healthy.read()) == ["entry-odd", "metadata-unreadable"]
+
+
 JSONISH = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
