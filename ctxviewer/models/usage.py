@@ -32,6 +32,10 @@ MOST_BUCKETS: Final = 2_000
 _PARTS: Final = ("tokens_in", "cache_reads", "cache_writes", "tokens_out")
 
 
+_LARGEST = 1e300
+"""What a damaged file says beyond it counts as that, so that four parts still have a sum."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stacks:
     """The requests of a task as arrays. Never change them: a longer series shares them."""
@@ -78,7 +82,7 @@ def stack(requests: tuple[Request, ...], previous: Stacks = EMPTY) -> Stacks:
     for row, name in zip(parts, _PARTS, strict=True):
         row[:] = np.fromiter(map(attrgetter(name), usages), dtype=np.float64, count=count)
     np.nan_to_num(parts, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
-    np.maximum(parts, 0.0, out=parts)
+    np.clip(parts, 0.0, _LARGEST, out=parts)
     known = np.fromiter(map(attrgetter("usage_reported"), fresh), dtype=np.bool_, count=count)
     parts[:, ~known] = 0.0
     tops = np.cumsum(parts, axis=0)

@@ -37,6 +37,13 @@ def test_the_window_is_the_height_unless_bars_would_vanish():
     assert ceiling(500, 0) == pytest.approx(530)
 
 
+@pytest.mark.parametrize("peak", [1e13, 1e300, 1.7e308, float("inf")])
+def test_absurd_numbers_leave_a_height_that_can_be_drawn(peak):
+    top = ceiling(peak, 200_000)
+    assert top == ceiling(0, peak) == pytest.approx(1.06e12)
+    assert 1 < len(token_ticks(top, 110, 26)) < 6
+
+
 def test_requests_are_counted_from_one_at_the_middle_of_their_bar():
     ticks = request_ticks(Span(0, 20, 0, 1_000), 5, 30)
     assert ticks == [(0.5, "1"), (1.5, "2"), (2.5, "3"), (3.5, "4"), (4.5, "5")]

@@ -31,6 +31,8 @@ def test_requests_without_numbers_are_known_as_such():
 def test_odd_numbers_do_no_harm():
     odd = replace(request(0, 1), usage=Usage(float("nan"), float("inf"), -5, 3))
     assert stack((odd,)).tops[:, 0].tolist() == [0, 3, 3, 3]
+    huge = replace(request(0, 1), usage=Usage(1.7e308, 1.7e308, 1.7e308, 1.7e308))
+    assert np.isfinite(stack((huge,)).tops).all()
 
 
 def test_nothing_at_all():

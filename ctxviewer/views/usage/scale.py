@@ -9,6 +9,8 @@ from typing import Final
 FEWEST_SLOTS: Final = 20
 """A short task does not stretch its bars over the whole width: there is always room for so many."""
 HEADROOM: Final = 1.06
+HIGHEST: Final = 1e12
+"""No request has so many tokens: what a damaged file says beyond it goes over the upper edge."""
 LOW: Final = 0.2
 """If the largest total stays below this share of the window, the bars get the height and the lines go off scale."""
 
@@ -44,7 +46,8 @@ def slots(count: int, ahead: int = 0) -> float:
 
 
 def ceiling(peak: float, window: float) -> float:
-    """Tokens at the upper edge: the window with some air, or less when the bars would be too low to read."""
+    """Tokens at the upper edge: the window with some air, or less when the bars would be too low to read. Finite."""
+    peak, window = min(peak, HIGHEST), min(window, HIGHEST)
     if window <= 0:
         return max(peak, 1.0) * HEADROOM
     if 0 < peak < LOW * window:
