@@ -36,22 +36,21 @@ def _tile(pattern: int, rgba: int, side: int) -> QPixmap:
         tile.fill(color)
         return tile
     tile.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(tile)
-    painter.setPen(QPen(color, max(1.5, side / 3)))
-    half, end = side / 2, float(side)
-    if pattern in {1, 4}:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for shift in (-end, 0.0, end):
-            up, down = (end + 1, -1.0) if pattern == 1 else (-1.0, end + 1)
-            painter.drawLine(QPointF(shift - 1, up), QPointF(shift + end + 1, down))
-    elif pattern == 2:
-        painter.fillRect(QRectF(0, 0, half, end), color)
-    elif pattern == 3:
-        painter.fillRect(QRectF(0, 0, half, half), color)
-        painter.fillRect(QRectF(half, half, half, half), color)
-    else:
-        painter.fillRect(QRectF(0, 0, end, half), color)
-    painter.end()
+    with QPainter(tile) as painter:
+        painter.setPen(QPen(color, max(1.5, side / 3)))
+        half, end = side / 2, float(side)
+        if pattern in {1, 4}:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for shift in (-end, 0.0, end):
+                up, down = (end + 1, -1.0) if pattern == 1 else (-1.0, end + 1)
+                painter.drawLine(QPointF(shift - 1, up), QPointF(shift + end + 1, down))
+        elif pattern == 2:
+            painter.fillRect(QRectF(0, 0, half, end), color)
+        elif pattern == 3:
+            painter.fillRect(QRectF(0, 0, half, half), color)
+            painter.fillRect(QRectF(half, half, half, half), color)
+        else:
+            painter.fillRect(QRectF(0, 0, end, half), color)
     return tile
 
 

@@ -302,12 +302,11 @@ def _hatch(color: QColor, pitch: int) -> QBrush:
     """Lines at 45°, rising to the right, `pitch` pixels apart, that continue seamlessly across tiles."""
     tile = QPixmap(pitch, pitch)
     tile.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(tile)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(color, 1.2))
-    for shift in (-pitch, 0, pitch):
-        painter.drawLine(shift - 1, pitch + 1, shift + pitch + 1, -1)
-    painter.end()
+    with QPainter(tile) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(color, 1.2))
+        for shift in (-pitch, 0, pitch):
+            painter.drawLine(shift - 1, pitch + 1, shift + pitch + 1, -1)
     return QBrush(tile)
 
 

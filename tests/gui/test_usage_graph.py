@@ -332,6 +332,28 @@ def test_absurd_numbers_are_drawn_at_most_one_height_outside(tokens, y):
     assert layer.y_of(tokens, QRectF(0, 100, 50, 100)) == y
 
 
+@pytest.mark.parametrize("tokens", [float("-inf"), -1e20, 1e20, float("inf")])
+def test_labels_of_absurd_numbers_stand_at_the_edges(graph, qtbot, tokens):
+    plot = shown(graph, qtbot)
+    graph.set_plan(make_plan())
+    plot._picture.what_if = replace(plot._picture.what_if, tokens=tokens)
+    assert not plot._gutter.grab().isNull()
+    assert any(found == tokens for found, _, _ in plot._gutter.labels())
+
+
+def test_an_error_while_painting_leaves_the_window_alive(graph, qtbot, monkeypatch):
+    """A painter that is not ended when an error passes by would still paint on what Qt has taken away: a crash."""
+    plot = shown(graph, qtbot)
+    monkeypatch.setattr(plot._gutter, "labels", lambda: 1 / 0)
+    with qtbot.capture_exceptions() as errors:
+        for _ in range(3):
+            plot._gutter.update()
+            QApplication.processEvents()
+    assert {error[0] for error in errors} == {ZeroDivisionError}
+    monkeypatch.undo()
+    assert not plot._gutter.grab().isNull()
+
+
 def test_a_what_if_is_drawn_dashed_and_labelled_estimated(graph, qtbot, light):
     plot = shown(graph, qtbot)
     graph.set_plan(make_plan())

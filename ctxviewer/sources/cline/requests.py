@@ -19,6 +19,8 @@ STARTED = "api_req_started"
 FINISHED = "api_req_finished"
 """Up to version 1.9: the usage of the request before it."""
 
+_LARGEST = 2**53
+"""Beyond it a double does not tell a number from the next one; sums of absurd numbers would be no numbers at all."""
 NOT_ENDED = "its end is not recorded"
 
 
@@ -56,7 +58,7 @@ def usage_of(text: bytes | memoryview) -> tuple[_Payload | None, str]:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None, "its text is not JSON"
     wrong = [name for name in (*_COUNTS, "cost") if not _usable(getattr(payload, name))]
-    return payload, f"{', '.join(wrong)} is no number and counts as 0" if wrong else ""
+    return payload, f"{', '.join(wrong)} is no usable number and counts as 0" if wrong else ""
 
 
 def requests_from(
@@ -156,7 +158,7 @@ def _request(number: int, read: Read, payload: _Payload | None) -> Request:
         ui_index=entry.index,
         ts=entry.ts,
         usage=_usage(payload),
-        usage_reported=payload is not None and any(as_number(getattr(payload, name)) is not None for name in _COUNTS),
+        usage_reported=payload is not None and any(_counted(getattr(payload, name)) is not None for name in _COUNTS),
         state=state,
         last_message=entry.last_message,
         range_before=entry.deleted_range,
@@ -184,15 +186,21 @@ def _usage(payload: _Payload | None) -> Usage:
 
 
 def _usable(value: Json) -> bool:
-    return value is None or as_number(value) is not None
+    return value is None or _counted(value) is not None
+
+
+def _counted(value: Json) -> float | None:
+    """A number that can be summed and compared; None for what no provider can have counted."""
+    number = as_number(value)
+    return None if number is None or abs(number) > _LARGEST else number
 
 
 def _number(value: Json) -> float:
-    return as_number(value) or 0
+    return _counted(value) or 0
 
 
 def _cost(value: Json) -> float | None:
-    number = as_number(value)
+    number = _counted(value)
     return None if number is None else float(number)
 
 

@@ -106,9 +106,8 @@ class Brush:
             found = QPixmap(QSize(width, height) * ratio)
             found.setDevicePixelRatio(ratio)
             found.fill(Qt.GlobalColor.transparent)
-            inner = QPainter(found)
-            draw(inner)
-            inner.end()
+            with QPainter(found) as inner:
+                draw(inner)
             self._pixmaps[key] = found
         return found
 
@@ -124,9 +123,8 @@ class Brush:
             found = QPixmap(rect.size() * ratio)
             found.setDevicePixelRatio(ratio)
             found.fill(self.color("surface"))
-            inner = QPainter(found)
-            draw(inner, QRect(0, 0, rect.width(), rect.height()))
-            inner.end()
+            with QPainter(found) as inner:
+                draw(inner, QRect(0, 0, rect.width(), rect.height()))
             self._strips[key] = found
             if len(self._strips) > KEPT_STRIPS:
                 self._strips.popitem(last=False)

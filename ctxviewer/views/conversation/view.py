@@ -395,14 +395,13 @@ class ConversationView(accessibility.ItemView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what is in the viewport."""
         sheet = self.sheet
-        painter = QPainter(self.viewport())
-        if sheet is None or self._painting is None or self._finder is None:
-            painter.fillRect(event.rect(), self._brush.color("surface"))
-        else:
-            hover = self._pointing.hover
-            look = Look(self._selection, self._finder, self._pinned, self._current, self.hasFocus(), hover)
-            self._painting.paint(painter, event.rect(), look)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            if sheet is None or self._painting is None or self._finder is None:
+                painter.fillRect(event.rect(), self._brush.color("surface"))
+            else:
+                hover = self._pointing.hover
+                look = Look(self._selection, self._finder, self._pinned, self._current, self.hasFocus(), hover)
+                self._painting.paint(painter, event.rect(), look)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll by exact pixels; with Ctrl the wheel is for whoever zooms."""

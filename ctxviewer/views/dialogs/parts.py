@@ -46,18 +46,18 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The text, ending in dots where it must."""
-        painter = QPainter(self)
-        room = self.contentsRect()
-        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
-        self.style().drawItemText(
-            painter,
-            room,
-            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
-            self.palette(),
-            self.isEnabled(),
-            words,
-            self.foregroundRole(),
-        )
+        with QPainter(self) as painter:
+            room = self.contentsRect()
+            words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+            self.style().drawItemText(
+                painter,
+                room,
+                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+                self.palette(),
+                self.isEnabled(),
+                words,
+                self.foregroundRole(),
+            )
 
 
 class StillLabel(ElidedLabel):

@@ -72,10 +72,9 @@ class RunLine(QWidget):
         pixmap = QPixmap(size * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setPen(curve_pen(self._look))
-        painter.drawLine(0, size.height() // 2, size.width(), size.height() // 2)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            painter.setPen(curve_pen(self._look))
+            painter.drawLine(0, size.height() // 2, size.width(), size.height() // 2)
         self._sample.setPixmap(pixmap)
 
 

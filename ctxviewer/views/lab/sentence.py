@@ -63,12 +63,12 @@ class Sentence(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The words; of a sentence that is too long even so, or has less room than it asked for, the first lines."""
-        painter = QPainter(self)
-        painter.setFont(self._font())
-        line = painter.fontMetrics().height()
-        painter.setClipRect(QRect(0, 0, self.width(), max(line, self.height() // line * line)))
-        painter.setPen(theme.current().color("text"))
-        painter.drawText(self.rect(), _FLAGS, self._words)
+        with QPainter(self) as painter:
+            painter.setFont(self._font())
+            line = painter.fontMetrics().height()
+            painter.setClipRect(QRect(0, 0, self.width(), max(line, self.height() // line * line)))
+            painter.setPen(theme.current().color("text"))
+            painter.drawText(self.rect(), _FLAGS, self._words)
 
     @staticmethod
     def _font() -> QFont:

@@ -43,23 +43,22 @@ class CurvesLayer(Layer):
         pixmap = QPixmap(round(rect.width() * ratio), round(rect.height() * ratio))
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        halo = QColor(theme.current().color("surface"))
-        halo.setAlphaF(0.55)
-        local = QRectF(0, 0, rect.width(), rect.height())
-        for curve in self.picture.curves:
-            pen = curve_pen(curve.look)
-            for x, tokens in polylines(curve, span.first, span.per_request, span.width):
-                points = [
-                    QPointF(place, self.y_of(value, local))
-                    for place, value in zip(x.tolist(), tokens.tolist(), strict=True)
-                ]
-                if len(points) == 1:
-                    points = [points[0] - QPointF(4, 0), points[0] + QPointF(4, 0)]
-                line = QPolygonF(points)
-                for each in (QPen(halo, pen.widthF() + 2), pen):
-                    painter.setPen(each)
-                    painter.drawPolyline(line)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            halo = QColor(theme.current().color("surface"))
+            halo.setAlphaF(0.55)
+            local = QRectF(0, 0, rect.width(), rect.height())
+            for curve in self.picture.curves:
+                pen = curve_pen(curve.look)
+                for x, tokens in polylines(curve, span.first, span.per_request, span.width):
+                    points = [
+                        QPointF(place, self.y_of(value, local))
+                        for place, value in zip(x.tolist(), tokens.tolist(), strict=True)
+                    ]
+                    if len(points) == 1:
+                        points = [points[0] - QPointF(4, 0), points[0] + QPointF(4, 0)]
+                    line = QPolygonF(points)
+                    for each in (QPen(halo, pen.widthF() + 2), pen):
+                        painter.setPen(each)
+                        painter.drawPolyline(line)
         return pixmap

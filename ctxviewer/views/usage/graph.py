@@ -230,12 +230,11 @@ class UsageGraph(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), look.color("surface"))
-        if self.hasFocus():
-            painter.setPen(QPen(look.color("accent"), 2))
-            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), look.color("surface"))
+            if self.hasFocus():
+                painter.setPen(QPen(look.color("accent"), 2))
+                painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
 
     # -- first show
 

@@ -74,24 +74,23 @@ class Gutter(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), look.color("surface"))
-        painter.setFont(look.ui_font(size=11))
-        height = painter.fontMetrics().height()
-        labels = self.labels()
-        box = self._bottom - self._top
-        exact = [self._top + box * (1 - min(1.0, tokens / self._picture.top)) for tokens, _, _ in labels]
-        middles = spread(exact, height, min(self._top, 0.0), max(self._bottom, float(self.height())))
-        leader = look.px(LEADER)
-        for (tokens, words, pen), y, middle in zip(labels, exact, middles, strict=True):
-            if tokens <= self._picture.top:
-                painter.setPen(pen)
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=round(y) != round(middle))
-                painter.drawLine(QLineF(0, round(y) + 0.5, leader - 2, round(middle) + 0.5))
-            painter.setPen(QColor(pen.color()))
-            painter.drawText(
-                QRectF(leader + 2, middle - height / 2, self.width() - leader - 2, height),
-                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
-                words,
-            )
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), look.color("surface"))
+            painter.setFont(look.ui_font(size=11))
+            height = painter.fontMetrics().height()
+            labels = self.labels()
+            box = self._bottom - self._top
+            exact = [self._top + box * (1 - min(max(tokens / self._picture.top, 0.0), 1.0)) for tokens, _, _ in labels]
+            middles = spread(exact, height, min(self._top, 0.0), max(self._bottom, float(self.height())))
+            leader = look.px(LEADER)
+            for (tokens, words, pen), y, middle in zip(labels, exact, middles, strict=True):
+                if tokens <= self._picture.top:
+                    painter.setPen(pen)
+                    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=round(y) != round(middle))
+                    painter.drawLine(QLineF(0, round(y) + 0.5, leader - 2, round(middle) + 0.5))
+                painter.setPen(QColor(pen.color()))
+                painter.drawText(
+                    QRectF(leader + 2, middle - height / 2, self.width() - leader - 2, height),
+                    Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+                    words,
+                )

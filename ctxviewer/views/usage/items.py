@@ -91,15 +91,14 @@ class BarsLayer(Layer):
         pixmap.fill(Qt.GlobalColor.transparent)
         local = QRectF(0, 0, rect.width(), rect.height())
         inner = Span(span.first, span.last, 0, span.width)
-        painter = QPainter(pixmap)
-        self._grid(painter, local)
-        self._stems(painter, local, inner)
-        shown = columns(self.picture.stacks, span.first, span.last, min(MOST_BUCKETS, size[0]))
-        image = bars_image(shown, span.first, span.last, self.picture.top, size, theme.current())
-        image.setDevicePixelRatio(ratio)
-        painter.drawImage(QPointF(0, 0), image)
-        self._silent(painter, local, inner)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            self._grid(painter, local)
+            self._stems(painter, local, inner)
+            shown = columns(self.picture.stacks, span.first, span.last, min(MOST_BUCKETS, size[0]))
+            image = bars_image(shown, span.first, span.last, self.picture.top, size, theme.current())
+            image.setDevicePixelRatio(ratio)
+            painter.drawImage(QPointF(0, 0), image)
+            self._silent(painter, local, inner)
         return pixmap
 
     def _grid(self, painter: QPainter, rect: QRectF) -> None:

@@ -66,13 +66,12 @@ class Lanes(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), look.color("surface"))
-        side = look.px(GLYPH)
-        painter.setClipRect(QRectF(self._span.left - side / 2, 0, self._span.width + side, self.height()))
-        self._mark_selection(painter)
-        painter.drawPixmap(QPointF(0, 0), self._marks())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), look.color("surface"))
+            side = look.px(GLYPH)
+            painter.setClipRect(QRectF(self._span.left - side / 2, 0, self._span.width + side, self.height()))
+            self._mark_selection(painter)
+            painter.drawPixmap(QPointF(0, 0), self._marks())
 
     def _marks(self) -> QPixmap:
         """All marks on a clear ground."""
@@ -89,16 +88,15 @@ class Lanes(QWidget):
         sheet = QPixmap(self.size() * ratio)
         sheet.setDevicePixelRatio(ratio)
         sheet.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(sheet)
-        for lane, top in self.rows():
-            for group in self.groups(lane):
-                if group.end - group.first > len(group.shown):
-                    self._mark_reach(painter, group, top)
-                for place, kind in enumerate(group.shown):
-                    name, color = ICONS[kind]
-                    x = self._span.left + group.left + place * side
-                    painter.drawPixmap(QPointF(round(x), top), self._glyph(name, color, side))
-        painter.end()
+        with QPainter(sheet) as painter:
+            for lane, top in self.rows():
+                for group in self.groups(lane):
+                    if group.end - group.first > len(group.shown):
+                        self._mark_reach(painter, group, top)
+                    for place, kind in enumerate(group.shown):
+                        name, color = ICONS[kind]
+                        x = self._span.left + group.left + place * side
+                        painter.drawPixmap(QPointF(round(x), top), self._glyph(name, color, side))
         self._sheet = (key, sheet)
         return sheet
 

@@ -86,22 +86,21 @@ class Legend(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        painter = QPainter(self)
-        font, strong = look.ui_font(size=11), look.ui_font(size=11, bold=True)
-        readout = self.readout()
-        taken = QFontMetrics(strong).horizontalAdvance(readout) + look.px(16)
-        room = self.width() - taken
-        pick = self._choose(font, room)
-        if pick is None:  # too narrow for both: the colours' names are in the tooltip
-            room, pick = self.width(), []
-        painter.drawPixmap(QPointF(0, 0), self._explanations(tuple(pick), font))
-        painter.setFont(strong)
-        painter.setPen(look.color("text"))
-        box = QRectF(look.px(8), 0, self.width() - look.px(16), self.height())
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        elided = painter.fontMetrics().elidedText(readout, Qt.TextElideMode.ElideRight, int(box.width()))
-        painter.drawText(box, flags, elided)
-        painter.end()
+        with QPainter(self) as painter:
+            font, strong = look.ui_font(size=11), look.ui_font(size=11, bold=True)
+            readout = self.readout()
+            taken = QFontMetrics(strong).horizontalAdvance(readout) + look.px(16)
+            room = self.width() - taken
+            pick = self._choose(font, room)
+            if pick is None:  # too narrow for both: the colours' names are in the tooltip
+                room, pick = self.width(), []
+            painter.drawPixmap(QPointF(0, 0), self._explanations(tuple(pick), font))
+            painter.setFont(strong)
+            painter.setPen(look.color("text"))
+            box = QRectF(look.px(8), 0, self.width() - look.px(16), self.height())
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            elided = painter.fontMetrics().elidedText(readout, Qt.TextElideMode.ElideRight, int(box.width()))
+            painter.drawText(box, flags, elided)
 
     def _explanations(self, pick: tuple[Entry | str, ...], font: QFont) -> QPixmap:
         """The chosen explanations on a clear ground; only a change of them or of the theme draws them anew."""
@@ -111,17 +110,16 @@ class Legend(QWidget):
             sheet = QPixmap(self.size() * ratio)
             sheet.setDevicePixelRatio(ratio)
             sheet.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(sheet)
-            painter.setFont(font)
-            painter.setPen(look.color("muted"))
-            x = float(look.px(8))
-            for item in pick:
-                x = (
-                    self._words(painter, x, item) + look.px(8)
-                    if isinstance(item, str)
-                    else self._entry(painter, x, item)
-                )
-            painter.end()
+            with QPainter(sheet) as painter:
+                painter.setFont(font)
+                painter.setPen(look.color("muted"))
+                x = float(look.px(8))
+                for item in pick:
+                    x = (
+                        self._words(painter, x, item) + look.px(8)
+                        if isinstance(item, str)
+                        else self._entry(painter, x, item)
+                    )
             self._sheet = (key, sheet)
         return self._sheet[1]
 

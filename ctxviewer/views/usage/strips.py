@@ -56,20 +56,19 @@ class Strips(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look, span = theme.current(), self._span
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), look.color("surface"))
-        lane, gap = self._lane_height(), look.px(2)
-        selected = self._picture.selected
-        if selected is not None:
-            left, right = round(span.x(selected)), round(span.x(selected + 1))
-            painter.fillRect(QRectF(left, 0, max(2, right - left), self.height()), look.color("accent_ground"))
-        for number, strip in enumerate(self._picture.strips):
-            top = number * lane
-            side = lane - 1
-            paint_chip(painter, QRect(round(span.left) - side - look.px(4), top, side, side), strip.place)
-            box = QRectF(span.left, top, span.width, lane - gap)
-            paint_strip(painter, box, strip, span.first, span.last)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), look.color("surface"))
+            lane, gap = self._lane_height(), look.px(2)
+            selected = self._picture.selected
+            if selected is not None:
+                left, right = round(span.x(selected)), round(span.x(selected + 1))
+                painter.fillRect(QRectF(left, 0, max(2, right - left), self.height()), look.color("accent_ground"))
+            for number, strip in enumerate(self._picture.strips):
+                top = number * lane
+                side = lane - 1
+                paint_chip(painter, QRect(round(span.left) - side - look.px(4), top, side, side), strip.place)
+                box = QRectF(span.left, top, span.width, lane - gap)
+                paint_strip(painter, box, strip, span.first, span.last)
 
     def column_at(self, point: QPointF) -> tuple[Strip, int] | None:
         """The fact and the column under a point."""

@@ -50,6 +50,14 @@ def places(contents: dict[str, bytes], pattern: re.Pattern[bytes]) -> list[str]:
     return found
 
 
+def test_painters_end_also_when_an_error_passes_by():
+    """As `with QPainter(…)`; one that lives on in a traceback paints on what Qt has taken away."""
+    opened = re.compile(r"QPainter\(")
+    for file in (PROJECT / "ctxviewer").rglob("*.py"):
+        for line in file.read_text("utf-8").splitlines():
+            assert not opened.search(line) or line.lstrip().startswith("with QPainter("), f"{file.name}: {line.strip()}"
+
+
 def test_no_registry_is_named(contents):
     assert places(contents, REGISTRY) == []
 

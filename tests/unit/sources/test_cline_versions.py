@@ -149,6 +149,18 @@ class TestRequests:
         assert "3 requests" in finding(snapshot, "usage-unreadable").sentence
         assert "tokensIn, cacheWrites" in finding(snapshot, "usage-unreadable").sentence
 
+    def test_numbers_that_nobody_can_have_counted_are_unusable(self, disk):
+        bodies = [
+            '{"tokensIn":1e308,"tokensOut":-1e20,"cost":9e15,"cacheReads":9007199254740992}',
+            '{"tokensIn":1e999}',
+        ]
+        disk.ui([say(number, "api_req_started", body) for number, body in enumerate(bodies, 1)])
+        snapshot = disk.read()
+        assert [request.usage.total for request in snapshot.requests] == [2**53, 0]
+        assert snapshot.requests[0].usage.cost == 9e15
+        assert not snapshot.requests[1].usage_reported
+        assert "tokensIn, tokensOut is no usable number" in finding(snapshot, "usage-unreadable").sentence
+
     def test_range_and_index_of_the_entry(self, disk):
         disk.ui([started(1, last=4, deleted=[2, 3])])
         (request,) = disk.read().requests

@@ -156,16 +156,15 @@ class Treemap(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         look = theme.current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), look.color("surface"))
-        for number, tile in enumerate(self.tiles):
-            self._paint_tile(painter, tile, hovered=number == self._hovered)
-        tiles = self.tiles
-        if self.hasFocus() and self._current < len(tiles):
-            painter.setPen(QPen(look.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(_rect(tiles[self._current].box).adjusted(1, 1, -1, -1))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), look.color("surface"))
+            for number, tile in enumerate(self.tiles):
+                self._paint_tile(painter, tile, hovered=number == self._hovered)
+            tiles = self.tiles
+            if self.hasFocus() and self._current < len(tiles):
+                painter.setPen(QPen(look.color("accent"), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(_rect(tiles[self._current].box).adjusted(1, 1, -1, -1))
 
     def _paint_tile(self, painter: QPainter, tile: Tile, *, hovered: bool) -> None:
         look = theme.current()
