@@ -39,6 +39,7 @@ from ctxviewer.services.following import Following
 from ctxviewer.services.key_keeper import KeyKeeper
 from ctxviewer.services.keys import Keys
 from ctxviewer.services.notices import Notices
+from ctxviewer.services.paths import is_dir
 from ctxviewer.services.runner import CancelToken, Executor, Runner
 from ctxviewer.services.samples import copy_samples, has_samples
 from ctxviewer.services.session import Session, SnapshotChange
@@ -296,7 +297,7 @@ class Desk(QObject):
             self.open_paths(self._start.paths)
         elif self.settings.get(fields.REOPEN) and self.settings.get(fields.LAST_TASK):
             last = Path(self.settings.get(fields.LAST_TASK))
-            if last.is_dir():
+            if is_dir(last):
                 self.handlers.open_path(last)
 
     def open_paths(self, paths: Sequence[Path], *, remember: bool = False) -> None:

@@ -13,6 +13,7 @@ from ctxviewer.domain.errors import CancelledWorkError, CtxError
 from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.domain.snapshot import TaskRef
 from ctxviewer.services.notices import Notice, Notices, notice_of
+from ctxviewer.services.paths import exists, is_dir
 from ctxviewer.services.runner import CancelToken, Runner
 from ctxviewer.services.settings import EXTRA_ROOTS, Settings
 
@@ -164,9 +165,7 @@ class Discovery(QObject):
 
     def _take(self, found: Found) -> None:
         self._found = found
-        self._given = {
-            path: refs for path, refs in self._given.items() if any(Path(ref.directory).exists() for ref in refs)
-        }
+        self._given = {path: refs for path, refs in self._given.items() if any(exists(ref.directory) for ref in refs)}
         self._set_searching(False)
         self._notices.clear_prefix("discovery:root:")
         self._tell(found.findings)
@@ -190,7 +189,7 @@ class Discovery(QObject):
         self._notices.clear("discovery:given")
         self._tell(given.findings)
         self._given[str(path)] = given.tasks
-        if given.remember and path.is_dir():
+        if given.remember and is_dir(path):
             self._settings.set(EXTRA_ROOTS, tuple(dict.fromkeys((*self._settings.get(EXTRA_ROOTS), str(path)))))
         self._merge()
         self.found.emit(given.tasks)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ctxviewer.domain.finding import Finding
 from ctxviewer.domain.plan import Plan
 from ctxviewer.domain.snapshot import Snapshot, TaskRef
+from ctxviewer.services.paths import exists
 
 if TYPE_CHECKING:
     from ctxviewer.sources.change import Change
@@ -54,7 +55,7 @@ def look_at_given(paths: Sequence[Path]) -> Found:
     from ctxviewer.sources import registry  # noqa: PLC0415 - see above
     from ctxviewer.sources.discover import Found  # noqa: PLC0415 - see above
 
-    tasks = [task for path in paths if path.exists() for task in registry.open_path(path)]
+    tasks = [task for path in paths if exists(path) for task in registry.open_path(path)]
     return Found(registry.unique(tasks), (), ())
 
 

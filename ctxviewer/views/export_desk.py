@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from ctxviewer.domain.errors import RefusedError
 from ctxviewer.services.exporting import PICTURES, Exporting, Format, Order
+from ctxviewer.services.paths import is_dir
 from ctxviewer.services.session import Session
 from ctxviewer.services.settings import EXPORT_FOLDER, Settings
 from ctxviewer.views.dialogs.export import ExportDialog
@@ -36,7 +37,7 @@ class ExportDesk(QObject):
         last = self._settings.get(EXPORT_FOLDER)
         dialog = ExportDialog(
             snapshot.task.task_id,
-            Path(last) if last and Path(last).is_dir() else Path.home(),
+            Path(last) if last and is_dir(last) else Path.home(),
             request=self._session.request,
             events=timeline.events,
             readable=snapshot.has_messages and len(snapshot.messages) > 0,

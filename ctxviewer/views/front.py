@@ -30,6 +30,7 @@ from ctxviewer.services.counting import Counting
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.exporting import Exporting
 from ctxviewer.services.key_keeper import KeyKeeper
+from ctxviewer.services.paths import is_dir
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.settings import Settings
 from ctxviewer.views.details.reading import ReadingText
@@ -359,7 +360,7 @@ class WindowFront(QObject):
 
     def show_folder(self, folder: Path) -> None:
         """Open the system's file manager at a folder; nothing else is ever handed to the desktop."""
-        if folder.is_dir():
+        if is_dir(folder):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def show_preferences(self) -> None:

@@ -28,6 +28,7 @@ from ctxviewer.engine.events import Event
 from ctxviewer.models.export_choices import FORMATS, FormatWords, event_words, file_name
 from ctxviewer.models.preview import Tone
 from ctxviewer.services.exporting import Exported, Format, Order
+from ctxviewer.services.paths import is_dir
 from ctxviewer.views import theme
 from ctxviewer.views.dialogs.parts import Banner, drawable, plain_label, rule
 
@@ -277,7 +278,7 @@ class ExportDialog(QDialog):
             why = "The task has no event, so there is nothing for a bug report to show."
         elif not self.path.text().strip():
             why = "Name a file."
-        elif not self.target.parent.is_dir():
+        elif not is_dir(self.target.parent):
             why = f"There is no folder {self.target.parent}."
         self._status.setText(drawable(why))
         self._export.setEnabled(not why and not self._working)

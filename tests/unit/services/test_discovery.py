@@ -8,6 +8,7 @@ from ctxviewer.domain.errors import CtxError
 from ctxviewer.domain.finding import Finding, Severity
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.notices import Notices
+from ctxviewer.services.paths import exists, is_dir
 from ctxviewer.services.runner import Runner
 from ctxviewer.services.settings import EXTRA_ROOTS, Settings
 from ctxviewer.sources.discover import Found
@@ -148,3 +149,21 @@ def test_empty_roots_are_watched_too(settings):
     discovery, _ = make(Machine(), settings)
     discovery.refresh()
     assert discovery.roots == (Path("/usual"),)
+
+
+def test_a_directory_that_no_system_can_have_is_gone(settings, tmp_path):
+    """An index may name a task by thousands of digits."""
+    machine = Machine()
+    machine.folders[str(tmp_path)] = (ref("given", directory=tmp_path / ("9" * 5_000)),)
+    discovery, _ = make(machine, settings)
+    discovery.open_path(tmp_path)
+    assert [task.task_id for task in discovery.tasks] == ["given"]
+    machine.folders.clear()
+    discovery.refresh()
+    assert not discovery.searching
+    assert discovery.tasks == ()
+    for strange in ("\0", "9" * 5_000, "\ud800"):
+        assert not exists(tmp_path / strange)
+        assert not is_dir(tmp_path / strange)
+    assert is_dir(tmp_path)
+    assert exists(tmp_path)
