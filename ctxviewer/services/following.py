@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from ctxviewer.domain.finding import Severity
 from ctxviewer.services.discovery import Discovery
 from ctxviewer.services.notices import Notice, Notices
+from ctxviewer.services.paths import is_dir
 from ctxviewer.services.session import Session, SnapshotChange
 from ctxviewer.services.watchbridge import WatchBridge
 
@@ -46,7 +47,8 @@ class Following(QObject):
         if files != self._watched:
             self._watched = files
             self._bridge.watch_task(snapshot)
-        self._notices.clear(GONE_KEY)
+        if is_dir(snapshot.task.directory):  # else this reading ended after the folder went
+            self._notices.clear(GONE_KEY)
         before = change.previous
         if before is not None and (
             len(snapshot.messages) > len(before.messages) or len(snapshot.requests) > len(before.requests)

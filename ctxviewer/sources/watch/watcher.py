@@ -110,7 +110,7 @@ class Watcher:
         """Watch this task closely instead of the one before, or none. Returns at once.
 
         `files` are those that it is read from; all others in the directory count too. A newly watched task is touched
-        once, because it may have changed since it was read.
+        once, because it may have changed since it was read; one whose directory has gone since is told as gone.
         """
         target = None if directory is None else task_target(directory, tuple(files))
         with self._wake:
@@ -214,8 +214,8 @@ class Watcher:
         if task is None or before is None or before.directory != task.directory:
             self._look = look
             self._task_sweep_at = time.monotonic() + self._pace.task_sweep
-            if task is not None and look is not None:
-                self._say(EventKind.TASK_TOUCHED, task.directory)
+            if task is not None:
+                self._say(EventKind.TASK_TOUCHED if look is not None else EventKind.TASK_GONE, task.directory)
         elif look is not None and self._look is not None:
             self._look = look.after(self._look)
 

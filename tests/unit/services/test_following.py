@@ -104,6 +104,14 @@ def test_a_lost_folder_is_told_and_its_return_too(desk):
     assert not any("is gone" in notice.sentence for notice in desk.notices.standing)
 
 
+def test_a_reading_that_ends_after_the_folder_went_does_not_hide_that(desk):
+    desk.tell(EventKind.TASK_GONE)
+    desk.disk.put(snapshot(6, 3))
+    desk.session.reload()
+    assert len(desk.session.snapshot.messages) == 6
+    assert any("is gone" in notice.sentence for notice in desk.notices.standing)
+
+
 def test_touched_roots_lead_to_another_search(desk, qtbot, monkeypatch):
     desk.discovery.refresh()
     assert desk.made[0].roots == [(Path("/r"),)]

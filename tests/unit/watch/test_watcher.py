@@ -398,11 +398,12 @@ def test_the_same_task_with_more_files_is_not_touched_by_that(bench: Bench, look
     ear.next(EventKind.TASK_TOUCHED, bench.task)
 
 
-def test_a_task_without_a_directory_is_told_when_it_appears(bench: Bench, looks: Looks) -> None:
+def test_a_task_without_a_directory_is_gone_and_told_when_it_appears(bench: Bench) -> None:
+    """It was read a moment ago: whoever watches it must hear that it went before the first look."""
     ear = Ear()
     missing = bench.root / "tasks" / "1765000000000"
     bench.watcher(ear, ONLY_SWEEP).watch_task(missing, [])
-    looks.wait_for(lambda target: isinstance(target, TaskTarget) and target.directory == missing)
+    ear.next(EventKind.TASK_GONE, missing)
     ear.nothing_new(0.2)
     missing.mkdir()
     ear.next(EventKind.TASK_BACK, missing)
