@@ -73,14 +73,17 @@ class PlainLog(JsonLog):
         return self._items[index]
 
 
-class Prefix(Sequence[Json]):
-    """The first messages of a sequence, without decoding the others."""
+class DerivedMessages(Sequence[Json]):
+    """Messages that stand for others: `length` of them, each made by `_at`. Slices are lists."""
 
-    __slots__ = ("_length", "_source")
+    __slots__ = ("_length",)
 
-    def __init__(self, source: Sequence[Json], length: int) -> None:
-        self._source = source
-        self._length = max(0, min(length, len(source)))
+    def __init__(self, length: int) -> None:
+        self._length = max(0, length)
+
+    def _at(self, number: int) -> Json:
+        """The message of a number from 0 up to, not including, the length."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return self._length
@@ -93,10 +96,23 @@ class Prefix(Sequence[Json]):
 
     def __getitem__(self, index: int | slice) -> Json | list[Json]:
         if isinstance(index, slice):
-            return [self._source[number] for number in range(*index.indices(self._length))]
+            return [self._at(number) for number in range(*index.indices(self._length))]
         if not -self._length <= index < self._length:
             raise IndexError(index)
-        return self._source[index % self._length]
+        return self._at(index % self._length)
+
+
+class Prefix(DerivedMessages):
+    """The first messages of a sequence, without decoding the others."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: Sequence[Json], length: int) -> None:
+        super().__init__(min(length, len(source)))
+        self._source = source
+
+    def _at(self, number: int) -> Json:
+        return self._source[number]
 
 
 EMPTY_LOG = PlainLog()

@@ -6,37 +6,24 @@ nothing: ranges can be worked out from how many messages there were, file reads 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, overload
+from typing import Final
 
 from ctxviewer.domain.json import Json, Messages
+from ctxviewer.domain.log import DerivedMessages
 from ctxviewer.domain.updates import Update
 from ctxviewer.engine.strategies.facts import Facts, FilesIn, MessageFacts, facts_of, files_in
 
 _PAIR: Final[tuple[Json, Json]] = ({"role": "user", "content": []}, {"role": "assistant", "content": []})
 
 
-class _Lengthened(Sequence[Json]):
+class _Lengthened(DerivedMessages):
     """A history with stand-ins behind its end."""
 
     def __init__(self, stored: Messages, length: int) -> None:
-        self._stored, self._length = stored, max(length, len(stored))
+        super().__init__(max(length, len(stored)))
+        self._stored = stored
 
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> Json: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Json]: ...
-
-    def __getitem__(self, index: int | slice) -> Json | list[Json]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(self._length))]
-        if not -self._length <= index < self._length:
-            raise IndexError(index)
-        number = index % self._length
+    def _at(self, number: int) -> Json:
         return self._stored[number] if number < len(self._stored) else _PAIR[number % 2]
 
 
